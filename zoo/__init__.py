@@ -1,0 +1,34 @@
+"""Attention zoo: attention models for Keras 3, built by name, trained with fit(), seen from inside.
+
+Public names load on first use, so `import zoo` loads neither Keras nor TensorFlow.
+"""
+
+import importlib
+
+from zoo.version import VERSION as __version__
+
+_HOMES = {
+    "zoo.registry": ("build", "list_models", "load_model"),
+    "zoo.description": ("Description", "describe"),
+    "zoo.data.corpus": ("Corpus", "corpus", "list_corpora"),
+    "zoo.text.tokenizer": ("Tokenizer",),
+    "zoo.inspection.maps": ("attention_maps",),
+    "zoo.decoding.protocol": ("Hypotheses",),
+    "zoo.decoding.greedy": ("greedy",),
+    "zoo.task": ("TextModel", "load"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME)  # noqa: PLE0605
+
+
+def __getattr__(name):
+    if name not in _HOME:
+        raise AttributeError(f"module 'zoo' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_HOME})

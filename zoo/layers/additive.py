@@ -1,0 +1,81 @@
+"""Additive attention (Bahdanau, Cho and Bengio 2015)."""
+
+import keras
+from keras import ops
+
+from zoo.layers.masks import masked_softmax
+
+
+def attend(scores, memory, mask=None):
+    """Turns scores into weights and sums the memory with them.
+
+        alpha_ij = softmax_j(e_ij)          c_i = sum_j alpha_ij h_j
+
+    Args:
+        scores: e (B, T, S).
+        memory: h (B, S, d), the values that are summed: raw annotations, not their projections.
+        mask: (B, S) bool, True = attend.
+    Returns:
+        (context (B, T, d) in the memory's type, weights (B, T, S) float32); both 0 where no key is left.
+    """
+    weights = masked_softmax(scores, None if mask is None else ops.expand_dims(mask, 1))
+    return ops.matmul(ops.cast(weights, memory.dtype), memory), weights
+
+
+@keras.saving.register_keras_serializable("zoo")
+class AdditiveAttention(keras.layers.Layer):
+    """Additive (Bahdanau) attention: scores a query against every source position.
+
+        e_ij = v_a . tanh(W_a s_{i-1} + b_a + U_a h_j)          alpha_i = softmax_j(e_ij)          c_i = sum_j alpha_ij h_j
+
+    Bahdanau, Cho and Bengio 2015, section 3.1 and appendix A.1.2; the paper leaves out the bias b_a "to increase
+    readability". The context sums the raw annotations h_j, not U_a h_j.
+
+    Args:
+        units: n', the width of the alignment model.
+        bias: whether there is a b_a.
+
+    The layer returns its weights with every call. It never emits them to the tap, because it runs inside recurrent
+    loops; the model that owns it does, once, outside the loop.
+
+    Example::
+
+        context, weights = AdditiveAttention(7)(queries, annotations, mask=mask)   # (B, T, d), (B, T, S)
+    """
+
+    def __init__(self, units, bias=True, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+        self.bias = bias
+        self.query = keras.layers.Dense(units, use_bias=bias, name="query", dtype=self.dtype_policy)  # W_a, b_a
+        self.key = keras.layers.Dense(units, use_bias=False, name="key", dtype=self.dtype_policy)  # U_a
+        self.energy = keras.layers.Dense(1, use_bias=False, name="energy", dtype=self.dtype_policy)  # v_a
+
+    def build(self, query_shape, memory_shape):
+        self.query.build(query_shape)
+        self.key.build(memory_shape)
+        self.energy.build((None, self.units))
+
+    def keys(self, memory):
+        """U_a h_j for every source position: (B, S, d) -> (B, S, n'). Depends on the source only: compute it once."""
+        return self.key(memory)
+
+    def scores(self, query, keys):
+        """e_ij: query (B, T, n), keys (B, S, n') -> (B, T, S)."""
+        hidden = ops.tanh(ops.expand_dims(self.query(query), 2) + ops.expand_dims(keys, 1))
+        return ops.squeeze(self.energy(hidden), -1)
+
+    def call(self, query, memory, keys=None, mask=None):
+        """Attends from query (B, T, n) to memory (B, S, d).
+
+        Args:
+            keys: what `keys(memory)` gave, where the caller has it already.
+            mask: (B, S) bool, True = attend.
+        Returns:
+            (context (B, T, d), weights (B, T, S) float32).
+        """
+        keys = self.keys(memory) if keys is None else keys
+        return attend(self.scores(query, keys), memory, mask)
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units, "bias": self.bias}

@@ -1,0 +1,142 @@
+"""Recurrent cells that attend: one decoder position of Bahdanau's and of Luong's model.
+
+`keras.layers.RNN` runs a cell over a target. It has no argument for constants, so memory, keys and mask travel at the
+end of the state, unchanged; the gradient of TensorFlow's loop recognises them as invariants and stores them once.
+"""
+
+import keras
+from keras import ops
+
+from zoo.layers.additive import AdditiveAttention
+from zoo.layers.multiplicative import MultiplicativeAttention
+from zoo.layers.recurrent import RecurrentStack
+
+_CONSTANTS = 3  # memory, keys, mask
+
+
+class AttentiveCell(keras.layers.Layer):
+    """A cell over `states = [own states..., memory (B, S, d), keys (B, S, k), mask (B, S) as 0 and 1]`.
+
+    A subclass has `stack` (a `RecurrentStack`), `attention`, and `advance`.
+    """
+
+    @property
+    def state_size(self):
+        return [self.stack.units] * (self.own_states + _CONSTANTS)
+
+    @property
+    def own_states(self):
+        return self.stack.depth * (2 if self.stack.cell == "lstm" else 1)
+
+    def pack(self, states, memory, keys, mask):
+        """The states of the loop, flat: each layer's (and what a subclass adds after them), then the constants."""
+        return [*(s for layer in states for s in layer), memory, keys, ops.cast(mask, self.compute_dtype)]
+
+    def unpack(self, states):
+        """The inverse of `pack`, with a boolean mask; also splits off what a subclass keeps before the constants."""
+        *own, memory, keys, mask = states
+        per_layer = self.own_states // self.stack.depth
+        layers, rest = own[: self.stack.depth * per_layer], own[self.stack.depth * per_layer :]
+        layers = [layers[i : i + per_layer] for i in range(0, len(layers), per_layer)]
+        return layers, rest, memory, keys, mask > 0.5
+
+
+@keras.saving.register_keras_serializable("zoo")
+class BahdanauCell(AttentiveCell):
+    """Attends with the previous state, then updates it with the context.
+
+        c_i = sum_j alpha_ij h_j, alpha_ij from s_{i-1} and h_j          s_i = f(s_{i-1}, [E y_{i-1}; c_i])
+
+    Bahdanau et al. 2015, section 3.1 and appendix A.2.2: c_i enters the candidate and both gates (C, C_z, C_r), which
+    is what a cell over the joined input [E y; c] does.
+
+    Args:
+        cell: "gru" (the paper's) or "lstm".
+        units: n.
+        alignment: n', the width of the alignment model.
+        memory_width: of an annotation, 2n for a bidirectional encoder.
+    """
+
+    def __init__(self, cell, units, alignment, memory_width, **kwargs):
+        super().__init__(**kwargs)
+        self.sizes = {"cell": cell, "units": units, "alignment": alignment, "memory_width": memory_width}
+        self.stack = RecurrentStack(cell, units, name="recurrent", dtype=self.dtype_policy)
+        self.attention = AdditiveAttention(alignment, name="attention", dtype=self.dtype_policy)
+        self.output_size = units + memory_width
+
+    def build(self, shape):
+        self.attention.build((None, None, self.stack.units), (None, None, self.sizes["memory_width"]))
+        self.stack.build((shape[0], None, shape[-1] + self.sizes["memory_width"]))
+
+    def advance(self, x, states, memory, keys, mask):
+        """One position: x (B, m) -> (s_i (B, n), c_i (B, d), states, weights (B, 1, S))."""
+        context, weights = self.attention(ops.expand_dims(states[0][0], 1), memory, keys=keys, mask=mask)
+        context = ops.squeeze(context, 1)
+        state, states = self.stack.step(ops.concatenate([x, context], axis=-1), states)
+        return state, context, states, weights
+
+    def call(self, x, states):
+        layers, _, memory, keys, mask = self.unpack(states)
+        state, context, layers, _ = self.advance(x, layers, memory, keys, mask)
+        return ops.concatenate([state, context], axis=-1), self.pack(layers, memory, keys, mask)
+
+    def get_config(self):
+        return {**super().get_config(), **self.sizes}
+
+
+@keras.saving.register_keras_serializable("zoo")
+class LuongCell(AttentiveCell):
+    """Updates the state, then attends with it, and joins both in the attentional state.
+
+        h_t = stack(x_t) or stack([x_t; h~_{t-1}])          h~_t = tanh(W_c [c_t; h_t])
+
+    Luong et al. 2015, Eq. 5 and section 3.3 (input feeding, the second form of h_t).
+
+    Args:
+        cell, units, depth: of the stack.
+        score, max_source: of the attention (see `MultiplicativeAttention`).
+        feeding: whether h~_{t-1} enters the stack; then, and only then, the cell has to run in a loop.
+    """
+
+    def __init__(self, cell, units, depth=1, score="general", max_source=None, feeding=False, **kwargs):
+        super().__init__(**kwargs)
+        self.sizes = {"cell": cell, "units": units, "depth": depth, "score": score, "max_source": max_source}
+        self.feeding = feeding
+        self.stack = RecurrentStack(cell, units, depth, name="recurrent", dtype=self.dtype_policy)
+        self.attention = MultiplicativeAttention(
+            score, units=units, max_source=max_source, name="attention", dtype=self.dtype_policy
+        )
+        self.combine = keras.layers.Dense(
+            units, activation="tanh", use_bias=False, name="combine", dtype=self.dtype_policy
+        )
+        self.output_size = units
+
+    @property
+    def state_size(self):
+        return [self.stack.units] * (self.own_states + 1 + _CONSTANTS)
+
+    def build(self, shape):
+        units = self.stack.units
+        self.stack.build((shape[0], None, shape[-1] + (units if self.feeding else 0)))
+        self.attention.build((None, None, units), (None, None, units))
+        self.combine.build((None, 2 * units))
+
+    def attend(self, hidden, memory, keys, mask):
+        """hidden h (B, T, n) -> (attentional states h~ (B, T, n), weights (B, T, S)), all positions at once."""
+        context, weights = self.attention(hidden, memory, keys=keys, mask=mask)
+        return self.combine(ops.concatenate([context, hidden], axis=-1)), weights
+
+    def advance(self, x, states, fed, memory, keys, mask):
+        """One position: x (B, m), fed h~_{t-1} (B, n) -> (h~_t, h_t, states, weights (B, 1, S))."""
+        x = ops.concatenate([x, fed], axis=-1) if self.feeding else x
+        hidden, states = self.stack.step(x, states)
+        attentional, weights = self.attend(ops.expand_dims(hidden, 1), memory, keys, mask)
+        return ops.squeeze(attentional, 1), hidden, states, weights
+
+    def call(self, x, states):
+        layers, (fed,), memory, keys, mask = self.unpack(states)
+        fed, hidden, layers, _ = self.advance(x, layers, fed, memory, keys, mask)
+        return hidden, self.pack([*layers, [fed]], memory, keys, mask)
+
+    def get_config(self):
+        return {**super().get_config(), **self.sizes, "feeding": self.feeding}

@@ -1,0 +1,49 @@
+"""Token embeddings, scaled on the way in and usable as the output projection on the way out."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable("zoo")
+class TokenEmbedding(keras.layers.Layer):
+    """Looks tokens up in a matrix E (V, d), and projects states back onto it.
+
+        embedded_t = E[y_t] * sqrt(d)        logits = h E^T
+
+    Vaswani et al. 2017, section 3.4: one matrix serves both embeddings and the pre-softmax transformation; the factor
+    sqrt(d) belongs to the look-up only, and the initial deviation d^-0.5 makes its result unit-sized.
+
+    Args:
+        vocabulary: V, number of tokens.
+        width: d.
+        scaled: multiply the look-up by sqrt(d); without it (recurrent models) the look-up is E[y_t].
+    """
+
+    def __init__(self, vocabulary, width, scaled=True, **kwargs):
+        super().__init__(**kwargs)
+        self.vocabulary = vocabulary
+        self.width = width
+        self.scaled = scaled
+
+    def build(self, ids_shape=None):
+        self.matrix = self.add_weight(
+            name="matrix",
+            shape=(self.vocabulary, self.width),
+            initializer=keras.initializers.RandomNormal(stddev=self.width**-0.5),
+        )
+
+    def call(self, ids):
+        """ids (B, T) int -> embedded (B, T, d) in the compute type."""
+        embedded = ops.cast(ops.take(self.matrix, ids, axis=0), self.compute_dtype)
+        return embedded * self.width**0.5 if self.scaled else embedded
+
+    def logits(self, states):
+        """states (..., d) -> float32 logits (..., V), against the unscaled matrix."""
+        return ops.matmul(ops.cast(states, "float32"), ops.transpose(ops.cast(self.matrix, "float32")))
+
+    def compute_output_shape(self, ids_shape):
+        return (*ids_shape, self.width)
+
+    def get_config(self):
+        config = {"vocabulary": self.vocabulary, "width": self.width, "scaled": self.scaled}
+        return {**super().get_config(), **config}

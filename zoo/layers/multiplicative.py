@@ -1,0 +1,94 @@
+"""Multiplicative attention and its neighbours (Luong, Pham and Manning 2015)."""
+
+import keras
+from keras import ops
+
+from zoo.layers.additive import AdditiveAttention, attend
+
+SCORES = ("dot", "general", "concat", "location")
+
+
+@keras.saving.register_keras_serializable("zoo")
+class MultiplicativeAttention(keras.layers.Layer):
+    """Luong attention: scores the current decoder state against every source state.
+
+        dot       h_t . h_s
+        general   h_t . (W_a h_s)
+        concat    v_a . tanh(W_a [h_t; h_s])
+        location  a_t = softmax(W_a h_t), one output for each of `max_source` positions
+
+    Luong, Pham and Manning 2015, section 3.1 (global attention). a_t = softmax over the source's real positions,
+    c_t = sum_s a_t(s) h_s. The paper's experiments fix part of the matrix of `concat`; here all of it is learned, in
+    the v_a form. `location` looks at the target state only.
+
+    Args:
+        score: one of the four names.
+        units: width of v_a, for "concat".
+        max_source: longest source, for "location".
+    Raises:
+        ValueError: a score of another name; a source longer than `max_source` with "location"; with "dot", widths
+            of query and memory that differ.
+    """
+
+    def __init__(self, score="general", units=None, max_source=None, **kwargs):
+        super().__init__(**kwargs)
+        if score not in SCORES:
+            raise ValueError(f"score={score!r}: must be one of {', '.join(map(repr, SCORES))}")
+        needs = {"concat": ("units", units), "location": ("max_source", max_source)}
+        if score in needs and needs[score][1] is None:
+            raise ValueError(f"score={score!r} needs {needs[score][0]}, a positive number")
+        self.score = score
+        self.units = units
+        self.max_source = max_source
+
+    def build(self, query_shape, memory_shape):
+        dense = {"use_bias": False, "dtype": self.dtype_policy}
+        if self.score == "dot" and query_shape[-1] != memory_shape[-1]:
+            raise ValueError(
+                f"score='dot' needs states of one width, got query {query_shape[-1]} and memory {memory_shape[-1]}: "
+                "make them equal or use score='general'"
+            )
+        if self.score == "general":
+            self.general = keras.layers.Dense(query_shape[-1], name="general", **dense)  # W_a
+            self.general.build(memory_shape)
+        elif self.score == "concat":
+            self.concat = AdditiveAttention(self.units, bias=False, name="concat", dtype=self.dtype_policy)
+            self.concat.build(query_shape, memory_shape)
+        elif self.score == "location":
+            self.location = keras.layers.Dense(self.max_source, name="location", **dense)  # W_a
+            self.location.build(query_shape)
+
+    def keys(self, memory):
+        """What the scores need of the source: (B, S, d) -> (B, S, k). Depends on the source only: compute it once."""
+        if self.score == "general":
+            return self.general(memory)
+        return self.concat.keys(memory) if self.score == "concat" else memory
+
+    def scores(self, query, keys):
+        """score(h_t, h_s): query (B, T, n), keys (B, S, k) -> (B, T, S)."""
+        if self.score == "concat":
+            return self.concat.scores(query, keys)
+        if self.score == "location":
+            if keys.shape[1] is not None and keys.shape[1] > self.max_source:
+                raise ValueError(
+                    f"source length {keys.shape[1]} is past max_source={self.max_source} of score='location': "
+                    "shorten the source or build with a larger max_source"
+                )
+            return self.location(query)[:, :, : ops.shape(keys)[1]]
+        return ops.matmul(query, ops.transpose(keys, (0, 2, 1)))
+
+    def call(self, query, memory, keys=None, mask=None):
+        """Attends from query (B, T, n) to memory (B, S, d), all T positions in one product.
+
+        Args:
+            keys: what `keys(memory)` gave, where the caller has it already.
+            mask: (B, S) bool, True = attend.
+        Returns:
+            (context (B, T, d), weights (B, T, S) float32).
+        """
+        keys = self.keys(memory) if keys is None else keys
+        return attend(self.scores(query, keys), memory, mask)
+
+    def get_config(self):
+        config = {"score": self.score, "units": self.units, "max_source": self.max_source}
+        return {**super().get_config(), **config}

@@ -1,0 +1,118 @@
+"""Recurrent stacks and encoders: GRU and LSTM, one way or both."""
+
+import keras
+from keras import ops
+
+CELLS = ("gru", "lstm")
+
+
+def recurrent_layer(cell, units, **kwargs):
+    """A `keras.layers.GRU` or `LSTM` that returns all outputs and its last state.
+
+    The GRU resets before the matrix product (`reset_after=False`), as Cho et al. 2014 and Bahdanau et al. 2015 do:
+
+        h~ = tanh(W x + U [r * h])        h' = z * h + (1 - z) * h~
+
+    Keras lets z keep the old state where Bahdanau's z takes the new one, (1 - z) h + z h~: the same family of
+    functions, with the sign of z's weights turned (negate them when importing). Keras's default form,
+    `reset_after=True`, is another function; it is the one that cuDNN has, so a GRU here does not use cuDNN.
+
+    Raises:
+        ValueError: a cell other than "gru" or "lstm".
+    """
+    if cell not in CELLS:
+        raise ValueError(f"cell={cell!r}: must be one of {', '.join(map(repr, CELLS))}")
+    kwargs = {"return_sequences": True, "return_state": True, **kwargs}
+    if cell == "gru":
+        return keras.layers.GRU(units, reset_after=False, **kwargs)
+    return keras.layers.LSTM(units, **kwargs)
+
+
+@keras.saving.register_keras_serializable("zoo")
+class RecurrentStack(keras.layers.Layer):
+    """Layers of GRU or LSTM on top of one another, run over a whole sequence or one position at a time.
+
+    Args:
+        cell: "gru" or "lstm".
+        units: n, the width of every layer.
+        depth: number of layers.
+    """
+
+    def __init__(self, cell, units, depth=1, **kwargs):
+        super().__init__(**kwargs)
+        self.cell = cell
+        self.units = units
+        self.depth = depth
+        self.stack = [
+            recurrent_layer(cell, units, name=f"layer_{i}", dtype=self.dtype_policy) for i in range(depth)
+        ]
+
+    def build(self, shape):
+        for layer in self.stack:
+            layer.build(shape)
+            shape = (*shape[:-1], self.units)
+
+    def call(self, x, states=None, mask=None):
+        """Runs the stack over x (B, T, d).
+
+        Args:
+            states: a list with each layer's states (a list of (B, n): one for GRU, two for LSTM); None = zeros.
+            mask: (B, T) bool; a position where it is False leaves the state as it is and repeats the last output.
+        Returns:
+            (outputs (B, T, n), states after the last real position, in the same structure).
+        """
+        after = []
+        for layer, state in zip(self.stack, states or [None] * self.depth, strict=True):
+            x, *state = layer(x, initial_state=state, mask=mask)
+            after.append(state)
+        return x, after
+
+    def step(self, x, states):
+        """One position: x (B, d) -> (output (B, n), states)."""
+        after = []
+        for layer, state in zip(self.stack, states, strict=True):
+            x, state = layer.cell(x, state)
+            after.append(list(state))
+        return x, after
+
+    def get_config(self):
+        return {**super().get_config(), "cell": self.cell, "units": self.units, "depth": self.depth}
+
+
+@keras.saving.register_keras_serializable("zoo")
+class BidirectionalEncoder(keras.layers.Layer):
+    """Reads a source both ways and joins the two states of each position.
+
+        h_j = [forward h_j; backward h_j]
+
+    Bahdanau et al. 2015, section 3.2 and appendix A.2.1 (Eq. 7); both directions start from zero states.
+
+    Args:
+        cell: "gru" or "lstm".
+        units: n of each direction.
+    """
+
+    def __init__(self, cell, units, **kwargs):
+        super().__init__(**kwargs)
+        self.cell = cell
+        self.units = units
+        self.ahead = recurrent_layer(cell, units, name="forward", dtype=self.dtype_policy)
+        self.back = recurrent_layer(cell, units, go_backwards=True, name="backward", dtype=self.dtype_policy)
+
+    def build(self, shape):
+        self.ahead.build(shape)
+        self.back.build(shape)
+
+    def call(self, x, mask=None):
+        """Encodes x (B, S, d) with mask (B, S) bool.
+
+        Returns:
+            (annotations (B, S, 2n), backward h_1 (B, n): the backward state at the first real position). Annotations
+            of padding are not zero: hide them with the mask.
+        """
+        ahead, *_ = self.ahead(x, mask=mask)
+        back, first, *_ = self.back(x, mask=mask)
+        return ops.concatenate([ahead, ops.flip(back, axis=1)], axis=-1), first
+
+    def get_config(self):
+        return {**super().get_config(), "cell": self.cell, "units": self.units}
