@@ -5,21 +5,31 @@ Public names load on first use, so `import zoo` loads neither Keras nor TensorFl
 
 import importlib
 
-from zoo.version import VERSION as __version__
+from zoo.version import VERSION
 
 _HOMES = {
-    "zoo.registry": ("build", "list_models", "load_model"),
+    "zoo.registry": ("build", "list_models", "load_model", "parse_fields"),
     "zoo.description": ("Description", "describe"),
     "zoo.data.corpus": ("Corpus", "corpus", "list_corpora"),
+    "zoo.data.pipeline": ("Batches", "batches"),
     "zoo.text.tokenizer": ("Tokenizer",),
+    "zoo.training.losses": ("TokenCrossEntropy",),
+    "zoo.training.metrics": ("Perplexity", "TokenAccuracy"),
+    "zoo.training.schedules": ("InverseSquareRoot", "bahdanau_optimizer", "transformer_optimizer"),
+    "zoo.training.callbacks": ("AttentionImages", "Scalars"),
+    "zoo.training.evaluate": ("Scores", "evaluate"),
     "zoo.inspection.maps": ("attention_maps",),
+    "zoo.inspection.view": ("AttentionView",),
     "zoo.decoding.protocol": ("Hypotheses",),
     "zoo.decoding.greedy": ("greedy",),
+    "zoo.distribution.strategies": ("strategy",),
+    "zoo.quiet": ("quiet",),
     "zoo.task": ("TextModel", "load"),
 }
+__version__ = VERSION
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name):

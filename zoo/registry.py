@@ -1,5 +1,6 @@
 """Model names, and what stands behind each: a class, a configuration, a paper. Loads no Keras until it builds."""
 
+import contextlib
 import difflib
 import fnmatch
 import importlib
@@ -142,6 +143,30 @@ def load_model(path):
     for family in _FAMILIES.values():
         importlib.import_module(family.path.partition(":")[0])
     return importlib.import_module("keras").models.load_model(path)
+
+
+def parse_fields(texts):
+    """Reads fields as they are written on a command line: ["depth=4", "tied=False"] -> {"depth": 4, "tied": False}.
+
+    A value is a number, True, False or None where it reads as one, else a word.
+
+    Raises:
+        ValueError: a text without "=".
+    """
+    return dict(map(_parse_field, texts))
+
+
+def _parse_field(text):
+    field, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"{text!r} is not FIELD=VALUE, such as depth=4")
+    words = {"True": True, "False": False, "None": None}
+    if value in words:
+        return field, words[value]
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return field, kind(value)
+    return field, value
 
 
 def _check_value(field, value, default):

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from zoo.layers.masks import masked_softmax
+from zoo.layers.masks import ExplicitMasks, masked_softmax
 
 
 def attend(scores, memory, mask=None):
@@ -23,10 +23,10 @@ def attend(scores, memory, mask=None):
 
 
 @keras.saving.register_keras_serializable("zoo")
-class AdditiveAttention(keras.layers.Layer):
+class AdditiveAttention(ExplicitMasks):
     """Additive (Bahdanau) attention: scores a query against every source position.
 
-        e_ij = v_a . tanh(W_a s_{i-1} + b_a + U_a h_j)          alpha_i = softmax_j(e_ij)          c_i = sum_j alpha_ij h_j
+        e_ij = v_a . tanh(W_a s_{i-1} + b_a + U_a h_j)        alpha_i = softmax_j(e_ij)        c_i = sum_j alpha_ij h_j
 
     Bahdanau, Cho and Bengio 2015, section 3.1 and appendix A.1.2; the paper leaves out the bias b_a "to increase
     readability". The context sums the raw annotations h_j, not U_a h_j.

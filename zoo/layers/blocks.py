@@ -3,6 +3,7 @@
 import keras
 from keras import ops
 
+from zoo.layers.masks import ExplicitMasks
 from zoo.layers.multi_head import MultiHeadAttention
 
 NORMS = ("post", "pre")
@@ -66,7 +67,7 @@ class FeedForward(keras.layers.Layer):
         return {**super().get_config(), "units": self.units}
 
 
-class Block(keras.layers.Layer):
+class Block(ExplicitMasks):
     """What encoder and decoder blocks share: their sizes, self-attention and the feed-forward sub-layer.
 
     Args:

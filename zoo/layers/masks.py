@@ -8,6 +8,13 @@ from zoo.ids import PAD
 _LOWEST = -3.0e38  # near float32's minimum; subtracting any finite row maximum from it leaves exp() at exactly 0
 
 
+class ExplicitMasks(keras.layers.Layer):
+    """A layer whose masks are arguments: Keras's implicit masks, which some operations drop in silence, end here."""
+
+    def compute_mask(self, inputs, previous_mask=None):
+        return None
+
+
 def padding_mask(ids):
     """Marks real tokens: (B, S) int -> (B, S) bool, True where the id is not PAD."""
     return ops.not_equal(ids, PAD)

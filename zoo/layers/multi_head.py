@@ -3,12 +3,12 @@
 import keras
 from keras import ops
 
-from zoo.layers.masks import masked_softmax
+from zoo.layers.masks import ExplicitMasks, masked_softmax
 from zoo.layers.tap import emit, listening
 
 
 @keras.saving.register_keras_serializable("zoo")
-class MultiHeadAttention(keras.layers.Layer):
+class MultiHeadAttention(ExplicitMasks):
     """Attends in several learned subspaces at once.
 
         Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V                                  (Eq. 1)
@@ -44,9 +44,7 @@ class MultiHeadAttention(keras.layers.Layer):
     def build(self, query_shape, memory_shape=None):
         width = query_shape[-1]
         memory_shape = memory_shape or query_shape
-        key_width, value_width = (
-            self.head_width(width, given) for given in (self.key_width, self.value_width)
-        )
+        key_width, value_width = (self.head_width(width, given) for given in (self.key_width, self.value_width))
         self.scale = key_width**-0.5
 
         def projection(name, units, shape):

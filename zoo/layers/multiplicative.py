@@ -4,12 +4,13 @@ import keras
 from keras import ops
 
 from zoo.layers.additive import AdditiveAttention, attend
+from zoo.layers.masks import ExplicitMasks
 
 SCORES = ("dot", "general", "concat", "location")
 
 
 @keras.saving.register_keras_serializable("zoo")
-class MultiplicativeAttention(keras.layers.Layer):
+class MultiplicativeAttention(ExplicitMasks):
     """Luong attention: scores the current decoder state against every source state.
 
         dot       h_t . h_s

@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from zoo.layers.masks import ExplicitMasks
+
 CELLS = ("gru", "lstm")
 
 
@@ -29,7 +31,7 @@ def recurrent_layer(cell, units, **kwargs):
 
 
 @keras.saving.register_keras_serializable("zoo")
-class RecurrentStack(keras.layers.Layer):
+class RecurrentStack(ExplicitMasks):
     """Layers of GRU or LSTM on top of one another, run over a whole sequence or one position at a time.
 
     Args:
@@ -43,9 +45,7 @@ class RecurrentStack(keras.layers.Layer):
         self.cell = cell
         self.units = units
         self.depth = depth
-        self.stack = [
-            recurrent_layer(cell, units, name=f"layer_{i}", dtype=self.dtype_policy) for i in range(depth)
-        ]
+        self.stack = [recurrent_layer(cell, units, name=f"layer_{i}", dtype=self.dtype_policy) for i in range(depth)]
 
     def build(self, shape):
         for layer in self.stack:
@@ -57,15 +57,16 @@ class RecurrentStack(keras.layers.Layer):
 
         Args:
             states: a list with each layer's states (a list of (B, n): one for GRU, two for LSTM); None = zeros.
-            mask: (B, T) bool; a position where it is False leaves the state as it is and repeats the last output.
+            mask: (B, T) bool; a position where it is False leaves the state as it is.
         Returns:
-            (outputs (B, T, n), states after the last real position, in the same structure).
+            (outputs (B, T, n), 0 where the mask is False; states after the last real position, in the same structure).
         """
         after = []
         for layer, state in zip(self.stack, states or [None] * self.depth, strict=True):
             x, *state = layer(x, initial_state=state, mask=mask)
             after.append(state)
-        return x, after
+        # Keras repeats the last output on padding; zeros cannot be taken for annotations.
+        return (x if mask is None else ops.where(mask[:, :, None], x, ops.zeros((), x.dtype))), after
 
     def step(self, x, states):
         """One position: x (B, d) -> (output (B, n), states)."""
@@ -80,7 +81,7 @@ class RecurrentStack(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("zoo")
-class BidirectionalEncoder(keras.layers.Layer):
+class BidirectionalEncoder(ExplicitMasks):
     """Reads a source both ways and joins the two states of each position.
 
         h_j = [forward h_j; backward h_j]

@@ -23,6 +23,11 @@ class EncoderDecoder(keras.Model):
         super().__init__(**kwargs)
         self.fields = fields
 
+    @property
+    def source_limit(self):
+        """Longest source in tokens that the model can take, or None where there is no limit."""
+        return None
+
     def call(self, inputs, training=None):
         memory = self.encode(inputs["source"], training=training)
         return self.decode(inputs["target"], memory, training=training)

@@ -63,6 +63,10 @@ class LuongSeq2Seq(EncoderDecoder):
         self.dropout = keras.layers.Dropout(dropout, **policy)
         self.output_projection = keras.layers.Dense(target_vocab, use_bias=False, name="output", dtype="float32")
 
+    @property
+    def source_limit(self):
+        return self.fields["max_source"] if self.fields["score"] == "location" else None
+
     def build(self, input_shape=None):
         embedded = (None, None, self.fields["embedding"])
         self.source_embedding.build()

@@ -20,8 +20,8 @@ class Transformer(EncoderDecoder):
 
     Vaswani et al. 2017, section 3. With `tied`, one matrix E serves source, target and output (section 3.4); without,
     each has its own. Layer normalisation is after each residual as in the paper, or before each sub-layer with a last
-    one after each stack (`norm="pre"`). Dropout as in 5.4: on each sub-layer's output, and on the sums of embeddings and
-    positions; none on attention weights.
+    one after each stack (`norm="pre"`). Dropout as in 5.4: on each sub-layer's output, and on the sums of embeddings
+    and positions; none on attention weights.
 
     Args:
         source_vocab, target_vocab: numbers of tokens.

@@ -1,0 +1,125 @@
+"""The `zoo` command."""
+
+import argparse
+import contextlib
+import itertools
+import os
+import sys
+from pathlib import Path
+
+import zoo
+
+_CHUNK = 1024  # lines translated between two writes
+
+
+def main(arguments=None):
+    """Runs the command; returns its exit code: 0, or 2 with one line on the error stream for a user's mistake."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options) or 0
+    except BrokenPipeError:  # the reader of our output left, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except (ValueError, TypeError, OSError) as error:
+        print(f"zoo {options.command}: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="zoo", description="Attention models for Keras: list, show, translate, look.")
+    parser.add_argument("--version", action="version", version=f"attention-zoo {zoo.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    command = commands.add_parser("list", help="list the models' names", description="Lists the models' names.")
+    command.add_argument("pattern", nargs="?", default="*", help="wildcard, such as 'seq2seq-*'")
+    command.set_defaults(run=_list)
+
+    command = commands.add_parser("show", help="show a model's configuration and cost", description="Shows a model.")
+    command.add_argument("name", help="a name from `zoo list`")
+    command.add_argument("fields", nargs="*", metavar="FIELD=VALUE", help="change a field, such as depth=4")
+    command.set_defaults(run=_show)
+
+    command = commands.add_parser(
+        "translate",
+        help="translate lines with a saved model",
+        description="Translates line by line: as many lines out as in, blank ones stay blank.",
+    )
+    command.add_argument("folder", help="folder of a saved text model")
+    command.add_argument("--input", help="file to read (default: standard input)")
+    command.add_argument("--output", help="file to write (default: standard output)")
+    command.add_argument("--max-length", type=int, help="most tokens of an output line")
+    command.set_defaults(run=_translate)
+
+    command = commands.add_parser(
+        "attend",
+        help="show where a saved model looks",
+        description="Runs one sentence and prints its attention to the terminal.",
+    )
+    command.add_argument("folder", help="folder of a saved text model")
+    command.add_argument("text", help="the source sentence")
+    command.add_argument("--target", help="force this target (default: what the model generates)")
+    command.add_argument("--role", help="which map, such as decoder/0/cross (default: the last cross-attention)")
+    command.add_argument("--head", type=int, help="which head, from 0 (default: the mean)")
+    command.add_argument("--png", metavar="FILE", help="also save the map as a picture")
+    command.set_defaults(run=_attend)
+    return parser
+
+
+def _list(options):
+    names = zoo.list_models(options.pattern)
+    if not names:
+        raise ValueError(f"no model's name matches {options.pattern!r}: there are {', '.join(zoo.list_models())}")
+    left = max(map(len, names))
+    for name in names:
+        description = zoo.describe(name)
+        print(f"{name:<{left}}  {description.parameters:>13,}  {description.paper}")
+
+
+def _show(options):
+    print(zoo.describe(options.name, **zoo.parse_fields(options.fields)))
+
+
+def _translate(options):
+    text = _load(options.folder)
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(open(options.input, "rb")) if options.input else sys.stdin.buffer
+        target = stack.enter_context(open(options.output, "wb")) if options.output else sys.stdout.buffer
+        lines = _lines(source, options.input or "standard input")
+        while chunk := list(itertools.islice(lines, _CHUNK)):
+            outputs = text.generate(chunk, max_length=options.max_length)
+            target.write("".join(f"{_one_line(output)}\n" for output in outputs).encode())
+            target.flush()
+
+
+def _lines(stream, name):
+    """Lines of text: only \\n ends one; a \\r before it and a leading byte-order mark go."""
+    for number, line in enumerate(stream, start=1):
+        line = line.removesuffix(b"\n").removesuffix(b"\r")
+        line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{name}, line {number}: not valid UTF-8 ({error.reason}): convert the file") from None
+
+
+def _one_line(text):
+    """A model may spell a line end in bytes; as many lines go out as came in."""
+    return text.replace("\n", " ")
+
+
+def _attend(options):
+    text = _load(options.folder)
+    view = text.attend(options.text, target=options.target)
+    print(view.text)
+    view.print(role=options.role, head=options.head)
+    if options.png:
+        Path(options.png).parent.mkdir(parents=True, exist_ok=True)
+        view.png(options.png, role=options.role, head=options.head)
+        print(f"saved {options.png}")
+
+
+def _load(folder):
+    zoo.quiet()
+    return zoo.load(folder)

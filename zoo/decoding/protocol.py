@@ -1,0 +1,113 @@
+"""What the searches ask of a model, what they give back, and how they are compiled.
+
+A search works with any object that has
+
+- `start(source (B, S), max_length) -> (memory, cache)`,
+- `step(token (B,), index, memory, cache) -> (logits (B, V), cache, attention (B, H, S))`,
+
+all leaves batch-major: a model of the zoo, an ensemble, an object of one's own. A search may repeat the rows of both
+trees and reorder those of `cache`; `memory` stays as it is.
+"""
+
+from dataclasses import dataclass
+
+import keras
+import numpy as np
+from keras import ops
+
+from zoo.ids import BOS, PAD
+
+CACHE_MULTIPLE = 16  # lengths are rounded up to it, so that a handful of graphs serves every length
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """What a search found for each of B sources: N outputs, best first; NumPy arrays.
+
+    Attributes:
+        tokens: (B, N, T) int32, without BOS, ending in EOS where finished, PAD after that.
+        scores: (B, N) float32, what the outputs are ranked by.
+        log_probs: (B, N) float32, plain sums of the tokens' log-probabilities, EOS included; natural logarithm.
+        lengths: (B, N) int32, tokens of each output, EOS included.
+        finished: (B, N) bool, whether the output ended in EOS before `max_length`.
+        attention: (B, N, H, T, S) float32, or None where the search was not asked for it.
+    """
+
+    tokens: np.ndarray
+    scores: np.ndarray
+    log_probs: np.ndarray
+    lengths: np.ndarray
+    finished: np.ndarray
+    attention: np.ndarray | None = None
+
+
+def check_source(source):
+    """Returns a source as an int32 array (B, S).
+
+    Raises:
+        ValueError: another rank, no rows or no columns, or numbers that are not whole.
+    """
+    source = np.asarray(source)
+    if source.ndim != 2 or 0 in source.shape or source.dtype.kind not in "iu":
+        raise ValueError(
+            f"source has shape {source.shape} and type {source.dtype}: a search needs whole-numbered ids (B, S), "
+            "at least one row and one column"
+        )
+    return source.astype("int32")
+
+
+def check_max_length(max_length, source):
+    """The longest output in tokens: as given, or the source's width + 50 (Vaswani et al. 2017, section 6.1)."""
+    if max_length is None:
+        return source.shape[1] + 50
+    if max_length < 1:
+        raise ValueError(f"max_length={max_length}: must be at least 1, the EOS")
+    return int(max_length)
+
+
+def generable(logits):
+    """Logits (..., V) with those of PAD and BOS at -inf: they mark ends of a row, and are never a model's output.
+
+    For choosing tokens only; probabilities stay those of the whole softmax.
+    """
+    token = ops.arange(logits.shape[-1])
+    return ops.where(ops.logical_or(token == PAD, token == BOS), -np.inf, logits)
+
+
+class _Search(keras.Model):
+    """Runs `search(model, cache_length, **inputs)` as one graph: Keras compiles `call` on every backend."""
+
+    def __init__(self, model, search, cache_length):
+        super().__init__(name="search")
+        self.model = model
+        self.search = search
+        self.cache_length = cache_length
+        self.built = True
+        self.compile(optimizer=None)
+
+    def call(self, inputs):
+        return self.search(self.model, self.cache_length, **inputs)
+
+
+class _Searches:
+    """The compiled searches of one model. Not a container that Keras knows, so it is neither tracked nor saved."""
+
+    def __init__(self):
+        self.by_key = {}
+
+
+def run_compiled(model, search, length, **inputs):
+    """Runs a search over arrays, compiled once for a model, a search and a rounded length.
+
+    Args:
+        search: function(model, cache_length, **inputs) of tensors, a tree of tensors; the same object on every call.
+        length: the longest output; the cache gets the next multiple of `CACHE_MULTIPLE`.
+        inputs: NumPy arrays; the search also gets `limit`, the length as a scalar.
+    Returns:
+        The search's tree, of NumPy arrays.
+    """
+    searches = model.__dict__.setdefault("_searches", _Searches()).by_key
+    key = search, -(-length // CACHE_MULTIPLE) * CACHE_MULTIPLE
+    if key not in searches:
+        searches[key] = _Search(model, *key)
+    return searches[key].predict_on_batch({**inputs, "limit": np.int32(length)})

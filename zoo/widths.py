@@ -1,0 +1,12 @@
+"""The few static widths that rows of tokens are padded to, so that few graphs are compiled."""
+
+WIDTHS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+_PAST = 128  # rows longer than the last width get the next multiple of this
+
+
+def width_for(length):
+    """The smallest width that a row of `length` tokens fits in."""
+    for width in WIDTHS:
+        if length <= width:
+            return width
+    return -(-length // _PAST) * _PAST
