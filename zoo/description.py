@@ -49,7 +49,7 @@ class Description:
         return "\n".join(lines + [f"{label:<{left}}{number:>{right}}" for label, number in rows])
 
 
-def describe(name, **overrides):
+def describe(name, /, **overrides):
     """Describes the model that `build(name, **overrides)` would make, in microseconds and without making it.
 
     Raises:

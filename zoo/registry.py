@@ -115,7 +115,7 @@ def resolve(name, overrides):
     return family, config
 
 
-def build(name, **overrides):
+def build(name, /, **overrides):
     """Builds a model by name: weights made, ready for `compile()` and `fit()`.
 
     Args:

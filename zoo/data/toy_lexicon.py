@@ -84,7 +84,6 @@ _NOUNS = (
     _noun("child", "çocuk", "human", "human being owner", plural="children", soft=True),
     _noun("teacher", "öğretmen", "human", "human being owner owned"),
     _noun("doctor", "doktor", "human", "human being owner owned"),
-    _noun("student", "öğrenci", "human", "human being owner"),
     _noun("friend", "arkadaş", "human", "human being owner owned"),
     _noun("mother", "anne", "human", "human being owner owned kin"),
     _noun("father", "baba", "human", "human being owner owned kin"),
@@ -92,17 +91,14 @@ _NOUNS = (
     _noun("dog", "köpek", "animal", "animal being owned washed", soft=True),
     _noun("bird", "kuş", "animal", "animal being owned"),
     _noun("horse", "at", "animal", "animal being owned washed"),
-    _noun("mouse", "fare", "animal", "animal being", plural="mice"),
-    _noun("book", "kitap", "paper", "portable owned readable written sent", soft=True),
-    _noun("letter", "mektup", "paper", "portable owned readable written sent opened", soft=True),
-    _noun("newspaper", "gazete", "paper", "portable owned readable"),
-    _noun("picture", "resim", "paper", "portable owned sent", drops=True),
+    _noun("book", "kitap", "paper", "portable owned readable written", soft=True),
+    _noun("letter", "mektup", "paper", "portable owned readable written opened", soft=True),
+    _noun("picture", "resim", "paper", "portable owned", drops=True),
     _noun("apple", "elma", "food", "portable owned eaten washed"),
     _noun("cake", "pasta", "food", "portable owned eaten"),
     _noun("ball", "top", "thing", "portable owned toy washed"),
     _noun("key", "anahtar", "thing", "portable owned"),
-    _noun("pencil", "kalem", "thing", "portable owned"),
-    _noun("flower", "çiçek", "plant", "portable owned sent", soft=True),
+    _noun("flower", "çiçek", "plant", "portable owned", soft=True),
     _noun("bag", "çanta", "thing", "portable owned opened washed container"),
     _noun("box", "kutu", "thing", "portable owned opened container", plural="boxes"),
     _noun("table", "masa", "thing", "owned washed on under next"),
@@ -114,11 +110,9 @@ _NOUNS = (
     _noun("tree", "ağaç", "plant", "under behind front next", soft=True),
     _noun("house", "ev", "place", "owned place behind front"),
     _noun("garden", "bahçe", "place", "owned place"),
-    _noun("kitchen", "mutfak", "place", "owned place", soft=True),
     _noun("school", "okul", "place", "owned place behind front"),
     _noun("village", "köy", "place", "owned place"),
     _noun("park", "park", "place", "place"),
-    _noun("market", "pazar", "place", "place"),
     _noun("city", "şehir", "place", "place", plural="cities", drops=True),
 )
 NOUNS = {noun.english: noun for noun in _NOUNS}
@@ -127,11 +121,9 @@ _ADJECTIVES = (
     Adjective("young", "genç", ("human",)),
     Adjective("happy", "mutlu", ("human", "animal")),
     Adjective("tired", "yorgun", ("human", "animal")),
-    Adjective("clever", "akıllı", ("human", "animal")),
     Adjective("big", "büyük", ("animal", "paper", "food", "thing", "plant", "place")),
     Adjective("small", "küçük", ("animal", "paper", "food", "thing", "plant", "place")),
     Adjective("black", "siyah", ("animal", "thing")),
-    Adjective("white", "beyaz", ("animal", "thing")),
     Adjective("red", "kırmızı", ("thing",)),
     Adjective("new", "yeni", ("paper", "thing")),
     Adjective("old", "eski", ("paper", "thing", "place")),
@@ -171,18 +163,15 @@ _END = {"goal": True, "needs_place": True}
 _VERBS = (
     _verb("sleep slept sleeping", "uyu", "being", places=_HERE),
     _verb("wait waited waiting", "bekle", "being", places=_HERE),
-    _verb("laugh laughed laughing", "gül", "human", places="in"),
     _verb("cry cried crying", "ağla", "human", places="in; behind; in front of"),
     _verb("work worked working", "çalış", "human", places="in"),
     _verb("play played playing", "oyna", "being", places="in; with:being,toy"),
     _verb("talk talked talking", "konuş", "human", places="with", needs_place=True),
     _verb("sit sat sitting", "otur", "being", places=_RELATIONS, progressive=False, **_END),
-    _verb("hide hid hiding", "saklan", "being", places="under; behind", progressive=False, **_END),
     _verb("go went going", "git", "being", soft=True, places="to", needs_place=True),
     _verb("come came coming", "gel", "being", places="from; to", needs_place=True),
     _verb("run ran running", "koş", "being", places="to; in; from"),
     _verb("walk walked walking", "yürü", "human", places="to; from"),
-    _verb("return returned returning", "dön", "human", places="to; from", needs_place=True),
     _verb("see saw seeing", "gör", "being", objects="being portable", places=_HERE, progressive=False),
     _verb("find found finding", "bul", "being", objects="being portable", places=_HERE, progressive=False),
     _verb("look looked looking", "bak", "being", objects="being portable", particle="at", case="dative"),
@@ -191,16 +180,13 @@ _VERBS = (
     _verb("read read reading", "oku", "human", objects="readable", places=_HERE),
     _verb("write wrote writing", "yaz", "human", objects="written", places="in"),
     _verb("eat ate eating", "ye", "being", objects="eaten", places=_HERE),
-    _verb("carry carried carrying", "taşı", "human", objects="portable", places="to"),
     _verb("open opened opening", "aç", "human", objects="opened"),
     _verb("lose lost losing", "kaybet", "human", soft=True, objects="portable", places="in", progressive=False),
     _verb("wash washed washing", "yıka", "human", objects="washed", places="in"),
-    _verb("call called calling", "çağır", "human", objects="human"),
     _verb("chase chased chasing", "kovala", "animal", objects="animal", places="in", indefinite=False),
     _verb("bring brought bringing", "getir", "human", objects="portable", places="to; from"),
     _verb("take took taking", "al", "human", objects="portable", places="from:on,container,human"),
     _verb("give gave giving", "ver", "human", objects="portable", places="to:human", needs_place=True),
-    _verb("send sent sending", "gönder", "human", objects="sent", places="to:human", needs_place=True),
     _verb("put put putting", "koy", "human", objects="portable", places="in:container; " + _RELATIONS, **_END),
 )
 VERBS = {verb.english: verb for verb in _VERBS}
@@ -236,7 +222,7 @@ _PREPOSITIONS = (
 )
 PREPOSITIONS = {preposition.english: preposition for preposition in _PREPOSITIONS}
 
-NUMBERS = {"two": "iki", "three": "üç", "four": "dört", "five": "beş"}
+NUMBERS = {"two": "iki", "three": "üç", "four": "dört"}
 POSSESSORS = {"my": "1sg", "your": "2sg", "our": "1pl", "his": "3sg", "her": "3sg"}
 CONNECTORS = {"and": "ve", "but": "ama", "because": "çünkü"}
 TIMES = {"yesterday": "dün", "today": "bugün", "tomorrow": "yarın", "now": "şimdi"}

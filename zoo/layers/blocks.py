@@ -160,12 +160,13 @@ class DecoderBlock(Block):
         self.cross_attention.build(shape)
         self.cross_residual.build(shape)
 
-    def call(self, x, cross, mask=None, cross_mask=None, cache=None, index=None, training=None):
+    def call(self, x, projected, mask=None, cross_mask=None, cache=None, index=None, training=None):
         """Runs the block over target positions.
 
         Args:
             x: (B, T, d).
-            cross: keys and values of the encoder's output, from `cross_attention.project`.
+            projected: keys and values of the encoder's output, from `cross_attention.project`. (Under the name `cross`
+                Keras would fill in `cross_mask` by itself.)
             mask: bool, broadcastable to (B, H, T, keys), for self-attention.
             cross_mask: bool, broadcastable to (B, H, T, S).
             cache: keys and values of self-attention (B, L, H, d_k), (B, L, H, d_v), written from position `index` on.
@@ -179,6 +180,6 @@ class DecoderBlock(Block):
             kept = tuple(ops.slice_update(old, (0, index, 0, 0), new) for old, new in zip(cache, kept, strict=True))
         attended = self.self_attention(hidden, mask=mask, projected=kept)
         x = self.self_residual.leave(x, attended, training)
-        attended = self.cross_attention(self.cross_residual.enter(x), mask=cross_mask, projected=cross)
+        attended = self.cross_attention(self.cross_residual.enter(x), mask=cross_mask, projected=projected)
         x = self.cross_residual.leave(x, attended, training)
         return self._feed(x, training), kept

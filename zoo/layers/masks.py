@@ -43,9 +43,9 @@ def masked_softmax(scores, mask=None):
         TypeError: a mask that is not boolean, because 0/1 and 0/-inf conventions cannot be told apart later.
     """
     scores = ops.cast(scores, "float32")
+    softmax = ops.ones_like if scores.shape[-1] == 1 else ops.softmax  # Keras warns of a softmax over one key
     if mask is None:
-        return ops.softmax(scores, axis=-1)
+        return softmax(scores)
     if keras.backend.standardize_dtype(mask.dtype) != "bool":
         raise TypeError(f"mask has dtype {mask.dtype}, but masks are boolean with True = attend: compare it first")
-    weights = ops.softmax(ops.where(mask, scores, _LOWEST), axis=-1)
-    return ops.where(mask, weights, 0.0)
+    return ops.where(mask, softmax(ops.where(mask, scores, _LOWEST)), 0.0)

@@ -1,0 +1,37 @@
+import pytest
+
+from zoo.layers.tap import emit, listening, tap
+
+
+def test_emitting_without_a_tap_does_nothing():
+    assert not listening()
+    emit("encoder/0/self", 1)
+
+
+def test_an_open_tap_collects_in_order():
+    with tap() as maps:
+        assert listening()
+        emit("b", 1)
+        emit("a", 2)
+    assert list(maps.items()) == [("b", 1), ("a", 2)]
+    assert not listening()
+
+
+def test_an_inner_tap_does_not_leak_into_the_outer():
+    with tap() as outer:
+        with tap() as inner:
+            emit("x", 1)
+        emit("y", 2)
+    assert (inner, outer) == ({"x": 1}, {"y": 2})
+
+
+def test_the_tap_closes_on_an_error():
+    with pytest.raises(KeyError), tap():
+        raise KeyError
+    assert not listening()
+
+
+def test_a_role_is_emitted_once():
+    with tap(), pytest.raises(ValueError, match="'x' was emitted twice"):
+        emit("x", 1)
+        emit("x", 2)
