@@ -1,6 +1,6 @@
 """The few static widths that rows of tokens are padded to, so that few graphs are compiled."""
 
-WIDTHS = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+WIDTHS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 64, 80, 96, 128, 192, 256)
 _PAST = 128  # rows longer than the last width get the next multiple of this
 
 

@@ -110,7 +110,7 @@ def batches(
 def _tokenize(texts, tokenizer):
     """A list of str -> ragged int32 ids (N, None), without specials."""
     prepared = tf.data.Dataset.from_tensor_slices([tokenizer.prepare(text) for text in texts]).batch(_CHUNK)
-    return tf.concat(list(prepared.map(tokenizer.graph, num_parallel_calls=tf.data.AUTOTUNE)), axis=0)
+    return tf.concat(list(prepared.map(tokenizer.in_graph(), num_parallel_calls=tf.data.AUTOTUNE)), axis=0)
 
 
 def _buckets(lengths, keep):

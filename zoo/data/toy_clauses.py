@@ -52,9 +52,7 @@ class SubjectRelative:
         arguments = self.action.arguments()
         form = morphology.subject_participle(self.action.verb.turkish, self.negative)
         participle = Target(form, [main], [that, *helpers, *particle])
-        return Piece(
-            [that, *helpers, main, *particle, *arguments.english], [*arguments.turkish, participle]
-        )
+        return Piece([that, *helpers, main, *particle, *arguments.english], [*arguments.turkish, participle])
 
 
 @dataclass(frozen=True)

@@ -223,7 +223,7 @@ _PREPOSITIONS = (
 PREPOSITIONS = {preposition.english: preposition for preposition in _PREPOSITIONS}
 
 NUMBERS = {"two": "iki", "three": "üç", "four": "dört"}
-POSSESSORS = {"my": "1sg", "your": "2sg", "our": "1pl", "his": "3sg", "her": "3sg"}
+POSSESSORS = {"my": "1sg", "your": "2sg", "his": "3sg", "her": "3sg"}
 CONNECTORS = {"and": "ve", "but": "ama", "because": "çünkü"}
 TIMES = {"yesterday": "dün", "today": "bugün", "tomorrow": "yarın", "now": "şimdi"}
 QUESTION_WORDS = {"who": "kim", "what": "ne"}

@@ -32,7 +32,7 @@ TENSE_TIMES = {"past": ("yesterday", "today"), "progressive": ("now", "today"), 
 SUBJECT = {"the": 34, "plural": 12, "a": 8, "number": 10, "this": 8, "owned": 18, "owner": 10}
 OBJECT = {"the": 32, "plural": 8, "a": 20, "number": 10, "this": 7, "owned": 15, "owner": 8}
 DEFINITE = {"the": 50, "plural": 10, "this": 10, "owned": 20, "owner": 10}
-PLAIN = {"the": 60, "a": 6, "this": 8, "owned": 18, "owner": 8}
+PLAIN = {"the": 66, "this": 8, "owned": 18, "owner": 8}
 OWNER = {"the": 70, "owned": 30}
 
 
@@ -66,12 +66,13 @@ class Sampler:
     def sentence(self) -> Sentence:
         """Draw one sentence; its richness, drawn first, decides how many optional parts it has."""
         self.used.clear()
-        self.richness = self.random.random()
+        # A third of the draws is scaled down, so that plain sentences are the more frequent ones.
+        self.richness = self.random.random() * (self.random.random() if self._chance(0.35) else 1)
         tense = self._weighted({"past": 55, "progressive": 25, "future": 20})
         if self._chance(0.18):
             return Sentence(self._question(tense))
         time = self.random.choice(TENSE_TIMES[tense]) if self._chance(0.15) else ""
-        if not self._chance(0.75 * self.richness):
+        if not self._chance(0.7 * self.richness):
             return Sentence(self._statement(tense, joined=False), time=time)
         if tense == "past" and self._chance(0.3):
             return self._shared_subject(time)

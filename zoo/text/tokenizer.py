@@ -1,6 +1,5 @@
 """SentencePiece tokenizers with the zoo's special ids."""
 
-import functools
 import io
 
 import sentencepiece
@@ -110,9 +109,11 @@ class Tokenizer:
         """The pieces that ids stand for, to be read by people: ▁ marks the start of a word."""
         return [self._processor.id_to_piece(int(i)) for i in ids]
 
-    @functools.cached_property
-    def graph(self):
-        """The same encoding for `tf.data`: a `keras_hub` tokenizer, prepared strings (N,) -> ragged ids (N, None)."""
+    def in_graph(self):
+        """The same encoding for `tf.data`: a `keras_hub` tokenizer, prepared strings (N,) -> ragged ids (N, None).
+
+        A new one for each dataset: its TensorFlow resource belongs to the first graph that uses it.
+        """
         import keras_hub
 
         return keras_hub.tokenizers.SentencePieceTokenizer(self.proto)
