@@ -74,6 +74,14 @@ def generable(logits):
     return ops.where(ops.logical_or(token == PAD, token == BOS), -np.inf, logits)
 
 
+def repeat_rows(tree, times):
+    """Repeats each row of every leaf: [a, b] twice is [a, a, b, b], so that copies of a source are neighbours.
+
+    For searches that follow several outputs of one source: memory, masks and every state go through it alike.
+    """
+    return keras.tree.map_structure(lambda leaf: ops.repeat(leaf, times, axis=0), tree)
+
+
 class _Search(keras.Model):
     """Runs `search(model, cache_length, **inputs)` as one graph: Keras compiles `call` on every backend."""
 

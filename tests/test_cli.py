@@ -1,0 +1,143 @@
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+
+import zoo
+from zoo.cli import main
+
+TEXTS = ["the cat sat", "kedi oturdu", "a b c"] * 3
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    tokenizer = zoo.Tokenizer.train(TEXTS, 310)
+    sizes = {"source_vocab": tokenizer.vocabulary, "target_vocab": tokenizer.vocabulary}
+    path = tmp_path_factory.mktemp("cli") / "model"
+    zoo.TextModel(zoo.build("transformer-tiny", **sizes), tokenizer).save(path)
+    return path
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    def give(content):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return give
+
+
+def test_list_names_parameters_and_papers(capsys):
+    assert main(["list", "transformer-*"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == zoo.list_models("transformer-*")
+    assert any("63,045,632" in line and "Vaswani" in line for line in lines)
+
+
+def test_show_takes_fields(capsys):
+    assert main(["show", "transformer-base", "attention_bias=True"]) == 0
+    assert "63,082,496" in capsys.readouterr().out
+
+
+def test_translate_keeps_every_line(folder, stdin, capfdbinary):
+    stdin(b"\xef\xbb\xbf1\r\n2\n\n3\n")
+    assert main(["translate", str(folder), "--max-length", "5"]) == 0
+    lines = capfdbinary.readouterr().out.split(b"\n")
+    assert len(lines) == 5
+    assert lines[2] == lines[4] == b""
+    text = zoo.load(folder)
+    assert [line.decode() for line in lines[:4]] == text.generate(["1", "2", "", "3"], max_length=5)
+
+
+@pytest.mark.parametrize(
+    ("content", "count"),
+    [(b"", 0), (b"\n", 1), (b"   ", 1), (b"a", 1), ("a\vb\u2028c\x85d\re".encode(), 1), (b"\n\n\n", 3)],
+)
+def test_only_a_newline_ends_a_line(folder, tmp_path, content, count):
+    (tmp_path / "in").write_bytes(content)
+    arguments = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--max-length", "2"]
+    assert main(["translate", str(folder), *arguments]) == 0
+    assert (tmp_path / "out").read_bytes().count(b"\n") == count
+
+
+def test_lines_done_before_a_bad_one_stay_written(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("zoo.cli._CHUNK", 2)
+    (tmp_path / "in").write_bytes(b"a\nb\nc\n\xff\nd\n")
+    arguments = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--max-length", "2"]
+    assert main(["translate", str(folder), *arguments]) == 2
+    assert "line 4: not valid UTF-8" in capsys.readouterr().err
+    assert (tmp_path / "out").read_bytes().count(b"\n") == 2
+
+
+def test_attend_prints_and_saves(folder, tmp_path, capsys):
+    png = tmp_path / "pictures" / "map.png"
+    assert main(["attend", str(folder), "the cat", "--target", "kedi", "--png", str(png)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("kedi\n")
+    assert "decoder/1/cross, mean of 4 heads" in printed
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["list", "nothing-*"], "no model's name matches 'nothing-*'"),
+        (["show", "transformer-bass"], "did you mean"),
+        (["show", "transformer-base", "depth"], "'depth' is not FIELD=VALUE"),
+        (["show", "transformer-base", "widht=3"], "no field 'widht'"),
+        (["show", "transformer-base", "depth=0"], "depth=0"),
+        (["translate", "nowhere"], "there is no folder nowhere"),
+        (["attend", "FOLDER", " "], "blank"),
+        (["attend", "FOLDER", "a", "--role", "cross"], "role 'cross'"),
+        (["attend", "FOLDER", "a", "--head", "9"], "head 9"),
+        (["translate", "FOLDER", "--input", "nowhere.txt"], "nowhere.txt"),
+        (["translate", "FOLDER", "--max-length", "0", "--input", "INPUT"], "max_length=0"),
+    ],
+)
+def test_a_users_mistake_is_one_clear_line(arguments, words, folder, tmp_path, capsys):
+    (tmp_path / "in").write_text("a\n")
+    places = {"FOLDER": str(folder), "INPUT": str(tmp_path / "in")}
+    assert main([places.get(a, a) for a in arguments]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["fly"], ["show"], ["translate", "x", "--fast"], ["attend", "x", "y", "--head", "z"]]
+)
+def test_bad_use_exits_with_two(arguments, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(arguments)
+    assert exit.value.code == 2
+    assert "usage: zoo" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["list", "show", "translate", "attend"])
+def test_every_command_has_help(command, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main([command, "--help"])
+    assert exit.value.code == 0
+    assert f"usage: zoo {command}" in capsys.readouterr().out
+
+
+def run(*arguments, **options):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TF_")}
+    command = [sys.executable, "-m", "zoo", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, **options)
+
+
+def test_the_screen_shows_no_noise(folder):
+    done = run("translate", folder, "--max-length", "3", input="the cat\n")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+
+
+def test_a_reader_that_leaves_is_no_error(folder):
+    shell = f"yes 'the cat' | head -3000 | {sys.executable} -m zoo translate {folder} --max-length 2 | head -1"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
+    assert "Traceback" not in done.stderr
+    assert done.stdout.count("\n") == 1

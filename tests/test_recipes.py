@@ -1,0 +1,38 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import zoo
+
+ROOT = Path(zoo.__file__).parent.parent
+RECIPES = sorted((ROOT / "recipes").glob("*.py"))
+PAIRS = "".join(f"the {a} saw the {b}\t{a} {b} gördü\n" for a in "abcdefgh" for b in "abcdefgh")
+
+
+def run(recipe, *arguments, cwd):
+    command = [sys.executable, recipe, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env={**os.environ, "COLUMNS": "100"})
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
+def test_help_loads_nothing_heavy_and_shows_the_options(recipe, tmp_path):
+    done = run(recipe, "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "--help" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["transformer-tiny", "seq2seq-tiny"])
+def test_translate_goes_from_a_file_to_a_saved_model(name, tmp_path):
+    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    options = ["--corpus", "pairs.tsv", "--model", name, "--steps", "9", "--batch-tokens", "128", "--vocab", "300"]
+    options += ["--set", "dropout=0.0", "--pieces", "unigram", "--optimizer", "adadelta", "--strategy", "one"]
+    done = run(ROOT / "recipes" / "translate.py", *options, "--output", "out", "--logdir", "log", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    for words in ("BLEU", "chrF", "tok:13a", "exact match", "source words", "translation", "tensorboard --logdir log"):
+        assert words in done.stdout
+    assert len(zoo.load(tmp_path / "out").generate(["the a saw the b"])) == 1
+    assert (tmp_path / "log" / "attention.png").exists() == (name == "transformer-tiny")
+    assert list((tmp_path / "log").glob("events*"))
