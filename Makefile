@@ -17,8 +17,8 @@ test-jax: .venv-jax/installed
 	KERAS_BACKEND=jax $(JAX) -m pytest -n 2 --dist loadgroup tests/layers tests/models tests/decoding tests/test_zoo.py
 
 lint: .venv/installed
-	$(RUN) -m ruff check zoo recipes tests benchmarks docs
-	$(RUN) -m ruff format --check zoo recipes tests benchmarks docs
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
 
 clean:
 	rm -rf .venv .venv-jax build dist runs

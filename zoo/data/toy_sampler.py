@@ -9,6 +9,7 @@ The choices keep every English sentence unambiguous, so that its Turkish is a fu
 
 from functools import cache
 from random import Random
+from typing import TypeVar
 
 from zoo.data.toy_clauses import Clause, ObjectRelative, Sentence, State, SubjectRelative
 from zoo.data.toy_lexicon import (
@@ -24,6 +25,8 @@ from zoo.data.toy_lexicon import (
     Verb,
 )
 from zoo.data.toy_phrases import Both, Elided, NounPhrase, Place, Pronoun, VerbPhrase
+
+Word = TypeVar("Word")
 
 # English order of the places of one verb: "played with the dog in the garden", "walked from the park to the school".
 PLACE_ORDER = ("with", "from", "to", "on", "under", "behind", "in front of", "next to", "in")
@@ -66,8 +69,8 @@ class Sampler:
     def sentence(self) -> Sentence:
         """Draw one sentence; its richness, drawn first, decides how many optional parts it has."""
         self.used.clear()
-        # A third of the draws is scaled down, so that plain sentences are the more frequent ones.
-        self.richness = self.random.random() * (self.random.random() if self._chance(0.35) else 1)
+        # The product of two draws: plain sentences are the more frequent ones, and the richest stay in reach.
+        self.richness = self.random.random() * self.random.random()
         tense = self._weighted({"past": 55, "progressive": 25, "future": 20})
         if self._chance(0.18):
             return Sentence(self._question(tense))
@@ -82,6 +85,10 @@ class Sampler:
     def _chance(self, probability: float) -> bool:
         return self.random.random() < probability
 
+    def _common(self, words: list[Word]) -> Word:
+        """Draw a word; those that the lexicon lists first are the more frequent, as in any language."""
+        return words[int(len(words) * self.random.random() ** 1.5)]
+
     def _weighted(self, weights: dict[str, int]) -> str:
         point = self.random.random() * sum(weights.values())
         for name, weight in weights.items():
@@ -92,7 +99,7 @@ class Sampler:
 
     def _noun(self, tags: tuple[str, ...]) -> Noun:
         fitting = nouns_with(tags)
-        noun = self.random.choice([noun for noun in fitting if noun.english not in self.used] or fitting)
+        noun = self._common([noun for noun in fitting if noun.english not in self.used] or fitting)
         self.used.add(noun.english)
         return noun
 
@@ -141,7 +148,7 @@ class Sampler:
         return NounPhrase(noun, phrase.determiner, phrase.adjective, phrase.plural, relative)
 
     def _verb(self, subject_tags: tuple[str, ...], tense: str) -> Verb:
-        return self.random.choice(verbs_of(subject_tags, tense))
+        return self._common(verbs_of(subject_tags, tense))
 
     def _places(self, verb: Verb, pronouns: tuple[str, ...] = ()) -> tuple[Place, ...]:
         """Draw the places of a verb: none, one, or two that go together ("from the park to the school")."""
