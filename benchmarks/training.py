@@ -2,8 +2,8 @@
 
     python benchmarks/training.py            # transformer-small sizes, 32 pairs of 24 tokens, vocabulary 4,000
 
-Both models are an embedding, the encoder, the decoder and logits over the same matrix; both train with the zoo's loss and
-Adam, eagerly built and compiled by `tf.function` without XLA. Times alternate and the median counts.
+Both models are an embedding, the encoder, the decoder and logits over the same matrix; both train with the zoo's loss
+and Adam, compiled without XLA. Their steps alternate, and the median counts.
 """
 
 import argparse

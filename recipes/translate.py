@@ -26,7 +26,8 @@ def options():
     add("--pieces", choices=("bpe", "unigram"), default="bpe", help="kind of SentencePiece model")
     add("--optimizer", choices=("adam", "adadelta"), default="adam", help="the Transformer's Adam, Bahdanau's Adadelta")
     add("--warmup", type=int, default=400, help="Adam: updates until the highest learning rate")
-    add("--scale", type=float, default=0.5, help="Adam: factor on the learning rate")
+    add("--scale", type=float, default=1.0, help="Adam: factor on the learning rate")
+    add("--averaging", type=float, default=0.99, help="Adam: momentum of the moving average of the weights")
     add("--smoothing", type=float, default=0.1, help="label smoothing")
     add("--strategy", choices=("auto", "one", "mirrored"), default="auto", help="devices to train on")
     add("--logdir", default="runs/translate", help="folder for TensorBoard")
@@ -59,7 +60,7 @@ def main(settings):
     with strategy.scope():
         sizes = {"source_vocab": tokenizer.vocabulary, "target_vocab": tokenizer.vocabulary}
         model = zoo.build(settings.model, **sizes, **zoo.parse_fields(settings.set))
-        adam = zoo.transformer_optimizer(model.fields["width"], settings.warmup, settings.scale)
+        adam = zoo.transformer_optimizer(model.fields["width"], settings.warmup, settings.scale, settings.averaging)
         model.compile(
             optimizer=adam if settings.optimizer == "adam" else zoo.bahdanau_optimizer(),
             loss=zoo.TokenCrossEntropy(settings.smoothing),

@@ -65,8 +65,9 @@ _FAMILIES = {
     ),
 }  # fmt: skip
 
-_TINY = {"source_vocab": 1000, "target_vocab": 1000}
-_TINY_RNN = {**_TINY, "embedding": 64, "width": 128, "dropout": 0.1}
+# What learns the toy corpus in minutes on two CPU cores; models this small underfit, so they drop nothing.
+_TINY = {"source_vocab": 1000, "target_vocab": 1000, "dropout": 0.0}
+_TINY_RNN = {**_TINY, "embedding": 64, "width": 128}
 
 # name -> (family, what differs from the family's defaults)
 _MODELS = {

@@ -47,6 +47,14 @@ def test_the_papers_adam():
     assert (config["beta_1"], config["beta_2"], config["epsilon"]) == (0.9, 0.98, 1e-9)
 
 
+def test_the_average_takes_the_weights_place():
+    weight = keras.Variable([0.0])
+    optimizer = transformer_optimizer(1, warmup=1, averaging=0.75)
+    optimizer.apply([ops.ones((1,))], [weight])  # the first rate is 1: the weight moves to -1
+    optimizer.finalize_variable_values([weight])
+    assert float(ops.convert_to_numpy(weight)[0]) == pytest.approx(-0.25, rel=1e-5)
+
+
 def test_the_papers_adadelta_moves():
     weight = keras.Variable([0.0])
     optimizer = bahdanau_optimizer()

@@ -54,7 +54,7 @@ def distinct_pairs(random: Random, seen: set[str]) -> Iterator[tuple[str, str, A
             yield english, turkish, alignment
 
 
-def generate(seed: int = 1, train: int = 12000, dev: int = 500, test: int = 500) -> Corpus:
+def generate(seed: int = 1, train: int = 24000, dev: int = 500, test: int = 500) -> Corpus:
     """Generate the corpus; the same arguments give the same corpus on every machine.
 
     The three splits are samples of one distribution: pairs are drawn in one stream and dealt out in turn, except

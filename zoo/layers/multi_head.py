@@ -80,7 +80,8 @@ class MultiHeadAttention(ExplicitMasks):
         """
         keys, values = self.project(memory) if projected is None else projected
         query = self._split(self.query(query)) * self.scale
-        if listening():
+        # JAX's fused kernel takes keys and values of one width only.
+        if listening() or keys.shape[-1] != values.shape[-1]:
             weights = masked_softmax(ops.einsum("bthd,bshd->bhts", query, keys), mask)
             emit(self.role, weights)
             heads = ops.einsum("bhts,bshd->bthd", ops.cast(weights, values.dtype), values)

@@ -34,9 +34,17 @@ class InverseSquareRoot(keras.optimizers.schedules.LearningRateSchedule):
         return {"width": self.width, "warmup": self.warmup, "scale": self.scale}
 
 
-def transformer_optimizer(width, warmup=4000, scale=1.0):
-    """Adam with beta 0.9 and 0.98, epsilon 1e-9, and `InverseSquareRoot` (Vaswani et al. 2017, section 5.3)."""
-    return keras.optimizers.Adam(InverseSquareRoot(width, warmup, scale), beta_1=0.9, beta_2=0.98, epsilon=1e-9)
+def transformer_optimizer(width, warmup=4000, scale=1.0, averaging=None):
+    """Adam with beta 0.9 and 0.98, epsilon 1e-9, and `InverseSquareRoot` (Vaswani et al. 2017, section 5.3).
+
+    Args:
+        width, warmup, scale: of the schedule.
+        averaging: momentum of an exponential moving average of the weights, such as 0.99, or None. When `fit()` ends the
+            average takes the weights' place: a running form of the paper's average of its last checkpoints (6.1).
+    """
+    schedule = InverseSquareRoot(width, warmup, scale)
+    average = {} if averaging is None else {"use_ema": True, "ema_momentum": averaging}
+    return keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9, **average)
 
 
 def bahdanau_optimizer():
