@@ -24,7 +24,7 @@ def splits(corpus):
 
 
 def test_sizes_and_the_mat_in_train(corpus):
-    assert [len(split) for split in splits(corpus)] == [12000, 500, 500]
+    assert [len(split) for split in splits(corpus)] == [24000, 500, 500]
     assert all(len(split.pairs) == len(split.alignments) for split in splits(corpus))
     mat = ("the cat sat on the mat", "kedi paspasın üstüne oturdu")
     assert corpus.train.pairs.count(mat) == 1
@@ -35,7 +35,7 @@ def test_sizes_and_the_mat_in_train(corpus):
 
 def test_all_english_sentences_are_distinct(corpus):
     english = [pair[0] for split in splits(corpus) for pair in split.pairs]
-    assert len(english) == len(set(english)) == 13000
+    assert len(english) == len(set(english)) == 25000
 
 
 def test_an_english_sentence_has_one_translation():
@@ -67,9 +67,10 @@ def test_same_seed_same_corpus_in_another_process():
 def test_lengths_are_spread(corpus):
     lengths = Counter(len(english.split()) for english, _ in corpus.train.pairs)
     assert set(lengths) == set(range(3, 26))
-    assert all(lengths[length] >= 120 for length in range(3, 21))
+    assert all(lengths[length] >= 120 for length in range(3, 20))
     ordered = sorted(lengths.elements())
-    assert ordered[len(ordered) // 3] <= 8 and ordered[2 * len(ordered) // 3] >= 11
+    assert ordered[len(ordered) // 3] <= 6 and ordered[2 * len(ordered) // 3] >= 9
+    assert sum(length >= 15 for length in ordered) >= 1000
 
 
 def test_splits_follow_one_distribution(corpus):

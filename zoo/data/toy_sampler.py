@@ -69,8 +69,10 @@ class Sampler:
     def sentence(self) -> Sentence:
         """Draw one sentence; its richness, drawn first, decides how many optional parts it has."""
         self.used.clear()
-        # The product of two draws: plain sentences are the more frequent ones, and the richest stay in reach.
+        # A product of draws: plain sentences are the more frequent ones, and the richest stay in reach.
         self.richness = self.random.random() * self.random.random()
+        if self._chance(0.6):
+            self.richness *= self.random.random()
         tense = self._weighted({"past": 55, "progressive": 25, "future": 20})
         if self._chance(0.18):
             return Sentence(self._question(tense))

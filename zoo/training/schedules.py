@@ -39,8 +39,8 @@ def transformer_optimizer(width, warmup=4000, scale=1.0, averaging=None):
 
     Args:
         width, warmup, scale: of the schedule.
-        averaging: momentum of an exponential moving average of the weights, such as 0.99, or None. When `fit()` ends the
-            average takes the weights' place: a running form of the paper's average of its last checkpoints (6.1).
+        averaging: momentum of an exponential moving average of the weights, such as 0.99, or None. When `fit()` ends
+            the average takes the weights' place: a running form of the paper's average of its last checkpoints (6.1).
     """
     schedule = InverseSquareRoot(width, warmup, scale)
     average = {} if averaging is None else {"use_ema": True, "ema_momentum": averaging}
