@@ -50,9 +50,10 @@ def test_the_papers_adam():
 def test_the_average_takes_the_weights_place():
     weight = keras.Variable([0.0])
     optimizer = transformer_optimizer(1, warmup=1, averaging=0.75)
-    optimizer.apply([ops.ones((1,))], [weight])  # the first rate is 1: the weight moves to -1
+    for _ in range(2):  # rates 1 and 2^-0.5: the weight moves to -1, where the average begins, and to -1.7071
+        optimizer.apply([ops.ones((1,))], [weight])
     optimizer.finalize_variable_values([weight])
-    assert float(ops.convert_to_numpy(weight)[0]) == pytest.approx(-0.25, rel=1e-5)
+    assert float(ops.convert_to_numpy(weight)[0]) == pytest.approx(0.75 * -1 + 0.25 * -1.707107, rel=1e-5)
 
 
 def test_the_papers_adadelta_moves():

@@ -80,14 +80,16 @@ class AttentionView:
 
         weights = self.matrix(role, head)
         rows, columns = self.axes(self._role(role))
-        table = Table(title=self._title(role, head), box=None, padding=0, collapse_padding=True)
+        console = console or Console()
+        table = Table(box=None, padding=0, collapse_padding=True)
         table.add_column("", justify="right")
         for token in columns:
             table.add_column(Text(_short(token), overflow="crop"), justify="center", no_wrap=True, min_width=3)
         for token, row, colours in zip(rows, weights, shade(weights), strict=True):
             cells = [_cell(weight, colour) for weight, colour in zip(row, colours, strict=True)]
             table.add_row(Text(label(token) + " "), *cells)
-        (console or Console()).print(table)
+        console.print(self._title(role, head), highlight=False)
+        console.print(table)
 
     def _role(self, role):
         if not self.maps:

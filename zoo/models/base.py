@@ -29,8 +29,9 @@ class EncoderDecoder(keras.Model):
         return None
 
     def call(self, inputs, training=None):
-        memory = self.encode(inputs["source"], training=training)
-        return self.decode(inputs["target"], memory, training=training)
+        # Under a distribution strategy Keras traces a model on the mean of two replicas' ids, which is a float.
+        source, target = (ops.cast(inputs[side], "int32") for side in ("source", "target"))
+        return self.decode(target, self.encode(source, training=training), training=training)
 
     def start(self, source, max_length):
         """Encodes a source for decoding.
