@@ -69,7 +69,12 @@ def main(settings):
     text = zoo.TextModel(model, tokenizer)
     watch = [zoo.Scalars(settings.logdir), zoo.AttentionImages(text, corpus.dev[:4], settings.logdir)]
     model.fit(
-        train.dataset.repeat(), steps_per_epoch=steps, epochs=epochs, validation_data=dev.dataset, callbacks=watch
+        train.dataset.repeat(),
+        steps_per_epoch=steps,
+        epochs=epochs,
+        shuffle=False,  # the batches are shuffled already
+        validation_data=dev.dataset,
+        callbacks=watch,
     )
     text.save(settings.output)
 

@@ -67,7 +67,7 @@ def test_lines_done_before_a_bad_one_stay_written(folder, tmp_path, monkeypatch,
     arguments = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--max-length", "2"]
     assert main(["translate", str(folder), *arguments]) == 2
     assert "line 4: not valid UTF-8" in capsys.readouterr().err
-    assert (tmp_path / "out").read_bytes().count(b"\n") == 2
+    assert (tmp_path / "out").read_bytes().count(b"\n") == 3
 
 
 def test_attend_prints_and_saves(folder, tmp_path, capsys):

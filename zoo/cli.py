@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import itertools
 import os
 import sys
 from pathlib import Path
@@ -86,8 +85,7 @@ def _translate(options):
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(open(options.input, "rb")) if options.input else sys.stdin.buffer
         target = stack.enter_context(open(options.output, "wb")) if options.output else sys.stdout.buffer
-        lines = _lines(source, options.input or "standard input")
-        while chunk := list(itertools.islice(lines, _CHUNK)):
+        for chunk in _chunks(_lines(source, options.input or "standard input")):
             outputs = text.generate(chunk, max_length=options.max_length)
             target.write("".join(f"{_one_line(output)}\n" for output in outputs).encode())
             target.flush()
@@ -102,6 +100,21 @@ def _lines(stream, name):
             yield line.decode()
         except UnicodeDecodeError as error:
             raise ValueError(f"{name}, line {number}: not valid UTF-8 ({error.reason}): convert the file") from None
+
+
+def _chunks(lines):
+    """Lists of lines; a bad line ends them, after the good ones before it."""
+    chunk = []
+    try:
+        for line in lines:
+            chunk.append(line)
+            if len(chunk) == _CHUNK:
+                yield chunk
+                chunk = []
+    except ValueError:
+        yield chunk
+        raise
+    yield chunk
 
 
 def _one_line(text):
