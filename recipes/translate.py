@@ -7,8 +7,15 @@ tensorboard --logdir runs
 """
 
 import argparse
+import sys
 
 import zoo
+
+
+def positive(text):
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} must be at least 1")
+    return int(text)
 
 
 def options():
@@ -18,8 +25,8 @@ def options():
     add("--set", nargs="*", default=[], metavar="FIELD=VALUE", help="fields of the model to change, such as depth=4")
     add("--corpus", default="toy-en-tr", help="a corpus by name, a TSV file, or a source file with --target")
     add("--target", help="target file, when --corpus is a source file")
-    add("--epochs", type=int, default=9, help="passes over the training pairs")
-    add("--steps", type=int, help="updates in all, instead of --epochs")
+    add("--epochs", type=positive, default=9, help="passes over the training pairs")
+    add("--steps", type=positive, help="updates in all, instead of --epochs; rounded to epochs of equal length")
     add("--batch-tokens", type=int, default=1024, help="tokens of a batch on each side, padding included")
     add("--max-tokens", type=int, default=64, help="training pairs with a longer side are left out, and counted")
     add("--vocab", type=int, default=800, help="pieces of the shared vocabulary")
@@ -41,6 +48,7 @@ def main(settings):
     zoo.quiet()
     import keras
 
+    zoo.check_folder(settings.output)
     keras.utils.set_random_seed(settings.seed)
     corpus = zoo.corpus(settings.corpus, target=settings.target, seed=settings.seed)
     print(corpus)
@@ -90,4 +98,4 @@ def main(settings):
 
 
 if __name__ == "__main__":
-    main(options())
+    sys.exit(zoo.guarded("translate.py", main, options()))

@@ -70,6 +70,27 @@ def test_lines_done_before_a_bad_one_stay_written(folder, tmp_path, monkeypatch,
     assert (tmp_path / "out").read_bytes().count(b"\n") == 3
 
 
+def test_the_same_file_is_not_read_and_written(folder, tmp_path, capsys):
+    (tmp_path / "in").write_text("a\n")
+    both = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "in")]
+    assert main(["translate", str(folder), *both]) == 2
+    assert "the same file" in capsys.readouterr().err
+    assert (tmp_path / "in").read_text() == "a\n"
+
+
+def test_an_old_output_stays_where_nothing_could_be_done(folder, tmp_path):
+    (tmp_path / "in").write_bytes(b"\xff\n")
+    (tmp_path / "out").write_text("old")
+    assert main(["translate", str(folder), "--input", str(tmp_path / "in"), "--output", str(tmp_path / "out")]) == 2
+    assert (tmp_path / "out").read_text() == "old"
+
+
+def test_closed_streams_are_one_clear_line(folder, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["translate", str(folder)]) == 2
+    assert "is closed" in capsys.readouterr().err
+
+
 def test_attend_prints_and_saves(folder, tmp_path, capsys):
     png = tmp_path / "pictures" / "map.png"
     assert main(["attend", str(folder), "the cat", "--target", "kedi", "--png", str(png)]) == 0

@@ -36,3 +36,21 @@ def test_translate_goes_from_a_file_to_a_saved_model(name, tmp_path):
     assert len(zoo.load(tmp_path / "out").generate(["the a saw the b"])) == 1
     assert (tmp_path / "log" / "attention.png").exists() == (name == "transformer-tiny")
     assert list((tmp_path / "log").glob("events*"))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--steps", "0"], "must be at least 1"),
+        (["--corpus", "missing.tsv"], "missing.tsv"),
+        (["--model", "transformer-bass"], "did you mean"),
+        (["--vocab", "5"], "vocabulary=5 is too small"),
+        (["--output", "."], "is not a saved text model"),
+    ],
+)
+def test_a_users_mistake_is_one_clear_line_before_training(options, words, tmp_path):
+    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    done = run(ROOT / "recipes" / "translate.py", "--corpus", "pairs.tsv", "--vocab", "300", *options, cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr

@@ -105,6 +105,17 @@ print(json.dumps(zoo.load(sys.argv[1]).generate(json.loads(sys.argv[2]), max_len
     assert json.loads(run.stdout.splitlines()[-1]) == text.generate(TEXTS, max_length=6)
 
 
+def test_a_trained_model_loads_in_a_fresh_process_with_its_optimizer(tokenizer, tmp_path):
+    text = make(tokenizer)
+    metrics = [zoo.TokenAccuracy(), zoo.Perplexity()]
+    text.model.compile(zoo.transformer_optimizer(64, averaging=0.9), loss=zoo.TokenCrossEntropy(), metrics=metrics)
+    text.model.fit(zoo.batches([("the cat", "the dog")], tokenizer, tokenizer).dataset, verbose=0)
+    text.save(tmp_path / "m")
+    code = "import sys, zoo; print(int(zoo.load(sys.argv[1]).model.optimizer.iterations))"
+    run = subprocess.run([sys.executable, "-c", code, tmp_path / "m"], capture_output=True, text=True, check=True)
+    assert run.stdout.split()[-1] == "1"
+
+
 def test_two_tokenizers_and_their_casing_are_kept(tokenizer, tmp_path):
     other = zoo.Tokenizer.train(["ışık istanbul"], 300, lowercase="tr")
     sizes = {"source_vocab": tokenizer.vocabulary, "target_vocab": other.vocabulary}
@@ -140,6 +151,52 @@ def test_a_fault_while_saving_leaves_what_was_there(text, tokenizer, tmp_path, m
         text.save(tmp_path / "m")
     assert zoo.load(tmp_path / "m").model.name == "seq2seq-tiny"
     assert [p.name for p in tmp_path.iterdir()] == ["m"]
+
+
+def test_a_saving_killed_between_its_two_moves_is_put_right(text, tokenizer, tmp_path, monkeypatch):
+    make(tokenizer, "seq2seq-tiny").save(tmp_path / "m")
+    moves, rename = [], os.rename
+
+    def killed(source, target):
+        moves.append(target)
+        if len(moves) > 1:
+            raise KeyboardInterrupt
+        rename(source, target)
+
+    monkeypatch.setattr("zoo.task.os.rename", killed)
+    monkeypatch.setattr("zoo.task._recover", lambda folder: None)  # a kill leaves no time for it
+    with pytest.raises(KeyboardInterrupt):
+        text.save(tmp_path / "m")
+    monkeypatch.undo()
+    assert not (tmp_path / "m").exists()
+    assert zoo.load(tmp_path / "m").model.name == "seq2seq-tiny"
+    text.save(tmp_path / "m")
+    assert [p.name for p in tmp_path.iterdir()] == ["m"]
+
+
+def test_leftovers_of_killed_savings_go(text, tmp_path):
+    for leftover in (".m.saving-1", f".m.saving-{os.getpid()}"):
+        (tmp_path / leftover).mkdir()
+    text.save(tmp_path / "m")
+    assert [p.name for p in tmp_path.iterdir()] == ["m"]
+
+
+def test_a_link_is_followed(text, tokenizer, tmp_path):
+    make(tokenizer, "seq2seq-tiny").save(tmp_path / "real")
+    (tmp_path / "link").symlink_to("real")
+    for _ in range(2):
+        text.save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert zoo.load(tmp_path / "real").model.name == "transformer-tiny"
+
+
+def test_other_files_in_a_saved_folder_are_not_deleted(text, tmp_path):
+    text.save(tmp_path / "m")
+    (tmp_path / "m" / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="also holds notes.txt"):
+        zoo.check_folder(tmp_path / "m")
+    with pytest.raises(FileExistsError, match="also holds notes.txt"):
+        text.save(tmp_path / "m")
 
 
 def test_a_folder_of_somebody_elses_is_left_alone(text, tmp_path):
@@ -195,6 +252,14 @@ def test_a_foreign_folder_is_refused(copy, manifest):
 def test_a_manifest_that_lists_too_little_is_refused(copy):
     manifest = json.loads((copy / "manifest.json").read_text())
     del manifest["sha256"]["model.keras"]
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match="does not list"):
+        zoo.load(copy)
+
+
+@pytest.mark.parametrize("checksums", [None, 3, []])
+def test_checksums_that_are_none_are_refused(copy, checksums):
+    manifest = json.loads((copy / "manifest.json").read_text()) | {"sha256": checksums}
     (copy / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ValueError, match="does not list"):
         zoo.load(copy)

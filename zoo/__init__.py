@@ -23,8 +23,9 @@ _HOMES = {
     "zoo.decoding.protocol": ("Hypotheses",),
     "zoo.decoding.greedy": ("greedy",),
     "zoo.distribution.strategies": ("strategy",),
+    "zoo.cli": ("guarded",),
     "zoo.quiet": ("quiet",),
-    "zoo.task": ("TextModel", "load"),
+    "zoo.task": ("TextModel", "check_folder", "load"),
 }
 __version__ = VERSION
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -12,17 +12,22 @@ _CHUNK = 1024  # lines translated between two writes
 
 
 def main(arguments=None):
-    """Runs the command; returns its exit code: 0, or 2 with one line on the error stream for a user's mistake."""
+    """Runs the command; returns its exit code."""
     options = _parser().parse_args(arguments)
+    return guarded(f"zoo {options.command}", options.run, options)
+
+
+def guarded(program, run, options):
+    """Runs `run(options)` for a program; returns 0, or 2 after one line for a mistake of the user's."""
     try:
-        return options.run(options) or 0
+        return run(options) or 0
     except BrokenPipeError:  # the reader of our output left, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         return 130
     except (ValueError, TypeError, OSError) as error:
-        print(f"zoo {options.command}: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"{program}: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
 
 
@@ -82,13 +87,26 @@ def _show(options):
 
 def _translate(options):
     text = _load(options.folder)
+    both = options.input and options.output and Path(options.output).exists()
+    if both and os.path.samefile(options.input, options.output):
+        raise ValueError(f"--input and --output are the same file, {options.output}: name another")
     with contextlib.ExitStack() as stack:
-        source = stack.enter_context(open(options.input, "rb")) if options.input else sys.stdin.buffer
-        target = stack.enter_context(open(options.output, "wb")) if options.output else sys.stdout.buffer
+        source = stack.enter_context(open(options.input, "rb")) if options.input else _stream(sys.stdin).buffer
+        target = None
         for chunk in _chunks(_lines(source, options.input or "standard input")):
             outputs = text.generate(chunk, max_length=options.max_length)
+            if target is None:  # only now: an old file stays what it was where the first lines already fail
+                target = (
+                    stack.enter_context(open(options.output, "wb")) if options.output else _stream(sys.stdout).buffer
+                )
             target.write("".join(f"{_one_line(output)}\n" for output in outputs).encode())
             target.flush()
+
+
+def _stream(stream):
+    if stream is None:
+        raise ValueError("standard input or output is closed: give --input and --output")
+    return stream
 
 
 def _lines(stream, name):
@@ -112,7 +130,8 @@ def _chunks(lines):
                 yield chunk
                 chunk = []
     except ValueError:
-        yield chunk
+        if chunk:
+            yield chunk
         raise
     yield chunk
 

@@ -84,6 +84,8 @@ _MODELS = {
 }
 
 _KERAS_FIELDS = ("dtype", "name")
+# What a model may have been compiled with: a saved one asks for these by name.
+_COMPILED = ("zoo.training.losses", "zoo.training.metrics", "zoo.training.schedules")
 
 
 def list_models(pattern="*"):
@@ -140,9 +142,10 @@ def build(name, /, **overrides):
 
 
 def load_model(path):
-    """Loads a model saved as a `.keras` file: `keras.models.load_model` with the zoo's classes known to Keras."""
-    for family in _FAMILIES.values():
-        importlib.import_module(family.path.partition(":")[0])
+    """Loads a model saved as a `.keras` file, optimiser and all: Keras's own loading, with the zoo's classes known."""
+    models = [family.path.partition(":")[0] for family in _FAMILIES.values()]
+    for module in [*models, *_COMPILED]:
+        importlib.import_module(module)
     return importlib.import_module("keras").models.load_model(path)
 
 

@@ -109,14 +109,14 @@ class TextModel:
         The folder is written beside its place and moved there whole: a fault on the way leaves what was there before.
 
         Raises:
-            FileExistsError: a folder (or file) of that name that is not a saved text model; it is left alone.
+            FileExistsError: see `check_folder`.
         """
-        folder = Path(folder)
-        if folder.exists() and not _is_saved(folder) and (folder.is_file() or any(folder.iterdir())):
-            raise FileExistsError(f"{folder} exists and is not a saved text model: choose another name or remove it")
+        check_folder(folder)
+        folder = Path(folder).resolve()  # where a link points to is what gets replaced
         folder.parent.mkdir(parents=True, exist_ok=True)
+        for leftover in folder.parent.glob(f".{folder.name}.saving-*"):  # of savings that were killed
+            shutil.rmtree(leftover, ignore_errors=True)
         fresh = folder.with_name(f".{folder.name}.saving-{os.getpid()}")
-        shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir()
         try:
             self._write(fresh)
@@ -162,6 +162,23 @@ class TextModel:
         (folder / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
+def check_folder(folder):
+    """Checks, before a long training, that `TextModel.save(folder)` may write there.
+
+    Raises:
+        FileExistsError: a file, or a folder that is not a saved text model or holds other files too; it is left alone.
+    """
+    folder = Path(folder)
+    _recover(folder.resolve())
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not _is_saved(folder):
+        raise FileExistsError(f"{folder} exists and is not a saved text model: choose another name or remove it")
+    others = {path.name for path in folder.iterdir()} - {_MANIFEST, *_read_manifest(folder)["sha256"]}
+    if others:
+        raise FileExistsError(f"{folder} also holds {', '.join(sorted(others))}: move them, or choose another name")
+
+
 def load(folder):
     """Loads a `TextModel` that `save` wrote.
 
@@ -170,14 +187,15 @@ def load(folder):
         ValueError: a folder that is not a saved text model, one of a newer format, or a damaged file, by name.
     """
     folder = Path(folder)
+    _recover(folder.resolve())
     if not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder}")
     if not _is_saved(folder):
         raise ValueError(f"{folder} is not a saved text model: it has no {_MANIFEST} of the kind {_KIND!r}")
-    manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+    manifest = _read_manifest(folder)
     if manifest.get("format") != _FORMAT:
         raise ValueError(f"{folder} has format {manifest.get('format')}: this version of the zoo reads {_FORMAT}")
-    checksums = manifest.get("sha256", {})
+    checksums = manifest["sha256"]
     if not {_MODEL, _CONFIG, "source.spm"} <= set(checksums):
         raise ValueError(f"{folder / _MANIFEST} is damaged: it does not list the folder's files, save it again")
     for name, expected in checksums.items():
@@ -192,11 +210,21 @@ def load(folder):
     return TextModel(load_model(folder / _MODEL), *tokenizers)
 
 
-def _is_saved(folder):
+def _read_manifest(folder):
+    """The manifest, or None where there is none; its checksums are a dictionary in any case."""
     try:
-        return json.loads((folder / _MANIFEST).read_text(encoding="utf-8")).get("kind") == _KIND
-    except (OSError, ValueError, AttributeError):
-        return False
+        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(manifest, dict):
+        return None
+    checksums = manifest.get("sha256")
+    return {**manifest, "sha256": checksums if isinstance(checksums, dict) else {}}
+
+
+def _is_saved(folder):
+    manifest = _read_manifest(folder)
+    return manifest is not None and manifest.get("kind") == _KIND
 
 
 def _sha256(path):
@@ -206,13 +234,22 @@ def _sha256(path):
 
 def _replace(folder, fresh):
     """Moves `fresh` to `folder`; what was there goes only once the new one is in place."""
-    old = fresh.with_name(fresh.name + ".old")
+    old = _old(folder)
     if folder.exists():
+        shutil.rmtree(old, ignore_errors=True)
         os.rename(folder, old)
     try:
         os.rename(fresh, folder)
-    except OSError:
-        if old.exists():
-            os.rename(old, folder)
-        raise
+    finally:
+        _recover(folder)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _recover(folder):
+    """Puts the old folder back where a saving was ended between the two moves."""
+    if not folder.exists() and _old(folder).exists():
+        os.rename(_old(folder), folder)
+
+
+def _old(folder):
+    return folder.with_name(f".{folder.name}.old")

@@ -138,6 +138,10 @@ def test_lower_casing_tokenizers_are_obeyed():
         ([("a", "b")], {"max_tokens": 1}, "max_tokens=1"),
         ([("a b c", "b")], {"max_tokens": 2}, "all 1 pairs are longer than max_tokens=2"),
         ([("a", "b")], {"too_long": "keep"}, "too_long='keep'"),
+        ([("a", "b")], {"batch_tokens": 0}, "batch_tokens=0"),
+        ([("a", "b")], {"replicas": 0}, "replicas=0"),
+        ([("a", "b"), ("a", "b", "c")], {}, "pair 2 is"),
+        (["ab", "cd"], {}, "pair 1 is 'ab'"),
     ],
 )
 def test_what_cannot_be_is_refused(letters, pairs, options, words):

@@ -36,6 +36,12 @@ def test_a_source_that_is_no_batch_of_ids_is_refused(source):
         check_source(source)
 
 
+@pytest.mark.parametrize("source", [[[-1, 2]], [[2**32 + 4, 2]]])
+def test_ids_that_cannot_be_are_refused(source):
+    with pytest.raises(ValueError, match="ids are 0 or more"):
+        check_source(source)
+
+
 def test_the_default_limit_is_the_source_and_fifty():
     source = np.zeros((2, 7), int)
     assert check_max_length(None, source) == 57

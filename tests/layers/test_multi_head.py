@@ -127,6 +127,17 @@ def test_heads_that_do_not_divide_the_width_are_refused():
         MultiHeadAttention(HEADS).build((B, T, WIDTH))
 
 
+@pytest.mark.parametrize("mask", [np.ones((B, T), bool), np.ones((B, 1, 1, T), int)])
+@pytest.mark.parametrize("listening", [True, False])
+def test_a_mask_of_another_form_is_refused_on_both_paths(mask, listening, random):
+    layer, x = make(random), random.normal(size=(B, T, WIDTH)).astype("float32")
+    with (
+        tap() if listening else contextlib.nullcontext(),
+        pytest.raises(ValueError, match="must be bool with four axes"),
+    ):
+        layer(x, x, mask=mask)
+
+
 def test_each_projection_is_initialised_as_one_matrix():
     """Glorot's limit is sqrt(6 / (in + out)) of the whole matrix; a rank-3 kernel would get a far smaller one."""
     layer = MultiHeadAttention(4)

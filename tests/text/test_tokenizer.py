@@ -95,6 +95,19 @@ def test_what_cannot_be_trained_is_refused(texts, options, words):
         Tokenizer.train(texts, **{"vocabulary": 300, **options})
 
 
+@pytest.mark.parametrize("language", ["TR", True, "", 3])
+def test_a_language_that_is_no_code_is_refused(language):
+    with pytest.raises(ValueError, match="lowercase=.*language code"):
+        Tokenizer(BPE.proto, lowercase=language)
+
+
+def test_a_string_is_not_a_list_of_texts():
+    with pytest.raises(TypeError, match="letters would be taken one by one"):
+        BPE.encode("the cat")
+    with pytest.raises(TypeError, match="list of sentences"):
+        Tokenizer.train("the cat", 300)
+
+
 def test_the_smallest_vocabulary_works():
     tokenizer = Tokenizer.train(["abc"], 264)
     assert tokenizer.decode(tokenizer.encode(["cab xyz"])) == ["cab xyz"]

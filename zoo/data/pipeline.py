@@ -72,6 +72,12 @@ def batches(
         raise ValueError(f"too_long={too_long!r}: must be one of {', '.join(map(repr, TOO_LONG))}")
     if max_tokens is not None and max_tokens < 2:
         raise ValueError(f"max_tokens={max_tokens}: must be at least 2, a token and the EOS")
+    for name, value in (("batch_tokens", batch_tokens), ("replicas", replicas)):
+        if value < 1:
+            raise ValueError(f"{name}={value}: must be at least 1")
+    for i, pair in enumerate(pairs):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise ValueError(f"pair {i + 1} is {pair!r}: must be two texts, (source, target)")
     if not len(pairs):
         raise ValueError("there are no pairs to make batches of")
     sides = [

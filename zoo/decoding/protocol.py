@@ -45,7 +45,7 @@ def check_source(source):
     """Returns a source as an int32 array (B, S).
 
     Raises:
-        ValueError: another rank, no rows or no columns, or numbers that are not whole.
+        ValueError: another rank, no rows or no columns, or numbers that are not whole, negative or past 32 bits.
     """
     source = np.asarray(source)
     if source.ndim != 2 or 0 in source.shape or source.dtype.kind not in "iu":
@@ -53,6 +53,8 @@ def check_source(source):
             f"source has shape {source.shape} and type {source.dtype}: a search needs whole-numbered ids (B, S), "
             "at least one row and one column"
         )
+    if source.min() < 0 or source.max() > np.iinfo("int32").max:
+        raise ValueError(f"source has ids from {source.min()} to {source.max()}: ids are 0 or more, below 2^31")
     return source.astype("int32")
 
 

@@ -73,11 +73,16 @@ class MultiHeadAttention(ExplicitMasks):
 
         Args:
             memory: (B, S, d); not needed where `projected` is given.
-            mask: bool, broadcastable to (B, H, T, S), True = attend.
+            mask: bool with four axes, each that of (B, H, T, S) or 1; True = attend.
             projected: what `project(memory)` gave, or a cache of it.
         Returns:
             (B, T, width). A position with nothing to attend to gets W^O 0 (+ bias).
         """
+        if mask is not None and (len(mask.shape) != 4 or keras.backend.standardize_dtype(mask.dtype) != "bool"):
+            raise ValueError(
+                f"mask has shape {mask.shape} and type {mask.dtype}: must be bool with four axes (B, H, T, S), "
+                "such as padding[:, None, None, :]; True = attend"
+            )
         keys, values = self.project(memory) if projected is None else projected
         query = self._split(self.query(query)) * self.scale
         # JAX's fused kernel takes keys and values of one width only.

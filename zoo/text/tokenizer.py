@@ -33,6 +33,8 @@ class Tokenizer:
     """
 
     def __init__(self, proto, lowercase=None):
+        if lowercase is not None and not (isinstance(lowercase, str) and lowercase.isalpha() and lowercase.islower()):
+            raise ValueError(f"lowercase={lowercase!r}: must be a language code such as 'tr', or None")
         self.proto = proto
         self.lowercase = lowercase
         try:
@@ -58,6 +60,7 @@ class Tokenizer:
         """
         if kind not in KINDS:
             raise ValueError(f"kind={kind!r}: must be one of {', '.join(map(repr, KINDS))}")
+        _check_texts(texts)
         texts = [text if lowercase is None else lower(text, lowercase) for text in texts]
         characters = set().union(*texts) - {" "}
         least = 4 + _BYTES + len(characters) + 1  # the special ids, the bytes, the characters and the space
@@ -99,6 +102,7 @@ class Tokenizer:
 
     def encode(self, texts):
         """A list of str -> a list of lists of ids, without BOS and EOS."""
+        _check_texts(texts)
         return self._processor.encode([self.prepare(text) for text in texts], out_type=int)
 
     def decode(self, rows):
@@ -122,3 +126,8 @@ class Tokenizer:
         ids = [int(i) for i in row]
         ids = ids[: ids.index(EOS)] if EOS in ids else ids
         return [i for i in ids if i not in (PAD, BOS)]
+
+
+def _check_texts(texts):
+    if isinstance(texts, str):
+        raise TypeError("texts is a str, whose letters would be taken one by one: give a list of sentences")
