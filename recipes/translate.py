@@ -1,9 +1,9 @@
 """Trains a translation model, scores it, shows what it says and where it looks, and saves it.
 
-python recipes/translate.py                                   # toy-en-tr, transformer-tiny: see README for figures
-python recipes/translate.py --model seq2seq-bahdanau-tiny --scale 1.0
-python recipes/translate.py --corpus libreoffice-help-en-tr --model transformer-small --epochs 10 --vocab 6000
-tensorboard --logdir runs
+python recipes/translate.py        # toy-en-tr, transformer-tiny: 4 minutes on two cores, 95 % exact, BLEU 96
+python recipes/translate.py --model seq2seq-bahdanau-tiny        # 6 minutes, 98 % exact, BLEU 98
+python recipes/translate.py --corpus libreoffice-help-en-tr --model transformer-small --epochs 20 --vocab 6000
+tensorboard --logdir runs --samples_per_plugin images=1000
 """
 
 import argparse
