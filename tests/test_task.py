@@ -36,6 +36,7 @@ def test_as_many_come_out_as_go_in_and_in_order(text):
     assert outputs[0] == outputs[6]
     alone = [text.generate([t], max_length=6)[0] for t in texts]
     assert outputs == alone
+    assert text.generate((t for t in texts), max_length=6) == outputs
 
 
 @pytest.mark.parametrize("texts", [[], [""], ["", "  "]])

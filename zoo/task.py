@@ -59,13 +59,16 @@ class TextModel:
         """Translates (or summarises, or answers) texts: N in, N out, in the same order.
 
         Args:
-            texts: sequence of str, a sentence each. A blank one gives "" without running the model.
+            texts: iterable of str, a sentence each. A blank one gives "" without running the model.
             max_length: most tokens of an output, EOS included; default the source's padded width + 50.
         Returns:
             A list of str. An output does not depend on what else is in `texts`.
         Raises:
             ValueError: a text that is longer than the model can take, named by its row; TypeError: a str for `texts`.
         """
+        if isinstance(texts, str):
+            raise TypeError("texts is a str: give a list of sentences")
+        texts = list(texts)
         outputs = [""] * len(texts)
         for members, source in self._batches(texts):
             tokens = greedy(self.model, source, max_length).tokens[: len(members), 0]
@@ -126,8 +129,6 @@ class TextModel:
 
     def _batches(self, texts):
         """Yields (rows of texts, source ids (B, W)): few widths, similar lengths together, blank texts left out."""
-        if isinstance(texts, str):
-            raise TypeError("texts is a str: give a list of sentences")
         ids = [[*row, EOS] for row in self.source_tokenizer.encode(texts)]
         limit = self.model.source_limit
         for i, row in enumerate(ids):

@@ -9,6 +9,7 @@ import zoo
 from tests.samples import small
 from zoo.decoding.protocol import CACHE_MULTIPLE
 from zoo.ids import BOS, EOS, PAD
+from zoo.layers.tap import tap
 
 TINY = ["seq2seq-tiny", "seq2seq-bahdanau-tiny", "seq2seq-luong-tiny", "transformer-tiny"]
 
@@ -132,6 +133,12 @@ def test_few_graphs_serve_every_length(name, monkeypatch):
         zoo.greedy(model, np.full((rows, width), 5), max_length=limit)
     by_shape = 7 if keras.backend.backend() == "jax" else 3  # TensorFlow leaves rows, then widths open
     assert len(traced) <= by_shape
+
+
+def test_an_open_tap_hears_nothing_of_a_search():
+    with tap() as maps:
+        zoo.greedy(small("transformer-tiny"), np.array([[5, 2]]), max_length=3)
+    assert maps == {}
 
 
 def test_compiled_searches_are_not_part_of_the_saved_model(tmp_path):

@@ -1,6 +1,6 @@
 import pytest
 
-from zoo.layers.tap import emit, listening, tap
+from zoo.layers.tap import closed, emit, listening, tap
 
 
 def test_emitting_without_a_tap_does_nothing():
@@ -23,6 +23,15 @@ def test_an_inner_tap_does_not_leak_into_the_outer():
             emit("x", 1)
         emit("y", 2)
     assert (inner, outer) == ({"x": 1}, {"y": 2})
+
+
+def test_a_closed_tap_hears_nothing_and_opens_again():
+    with tap() as maps:
+        with closed():
+            assert not listening()
+            emit("x", 1)
+        emit("y", 2)
+    assert maps == {"y": 2}
 
 
 def test_the_tap_closes_on_an_error():

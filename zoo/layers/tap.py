@@ -29,6 +29,16 @@ def tap():
         _OPEN.reset(token)
 
 
+@contextmanager
+def closed():
+    """Keeps what runs inside from an outer tap: a compiled search would leave it tensors of a graph that is gone."""
+    token = _OPEN.set(None)
+    try:
+        yield
+    finally:
+        _OPEN.reset(token)
+
+
 def listening():
     """True while a tap is open: a layer then has to take the path that materialises its weights."""
     return _OPEN.get() is not None

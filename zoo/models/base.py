@@ -3,6 +3,8 @@
 import keras
 from keras import ops
 
+from zoo.layers.tap import closed
+
 
 class EncoderDecoder(keras.Model):
     """An encoder-decoder over ids, and the step protocol that one greedy, one sampler and one beam search serve.
@@ -43,7 +45,8 @@ class EncoderDecoder(keras.Model):
             (memory, cache): trees of tensors whose first axis is the batch. Memory stays as it is from step to step.
         """
         source = ops.cast(source, "int32")
-        memory = self.encode(source, training=False)
+        with closed():
+            memory = self.encode(source, training=False)
         return memory, self.initial_cache(memory, ops.shape(source)[0], max_length)
 
     def get_config(self):
