@@ -1,5 +1,6 @@
 import io
 import os
+import shlex
 import subprocess
 import sys
 
@@ -158,7 +159,8 @@ def test_the_screen_shows_no_noise(folder):
 
 
 def test_a_reader_that_leaves_is_no_error(folder):
-    shell = f"yes 'the cat' | head -3000 | {sys.executable} -m zoo translate {folder} --max-length 2 | head -1"
+    translate = shlex.join([sys.executable, "-m", "zoo", "translate", str(folder), "--max-length", "2"])
+    shell = f"yes 'the cat' | head -3000 | {translate} | head -1"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
     assert "Traceback" not in done.stderr
     assert done.stdout.count("\n") == 1
