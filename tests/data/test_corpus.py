@@ -6,14 +6,14 @@ import pytest
 
 from zoo.data import libreoffice, toy
 from zoo.data.corpus import Corpus, corpus, list_corpora, split_by_page
-from zoo.data.files import write_tsv
 
 # By the digests of `printf '1 a.html' | sha256sum` and so on, pages are held out in the order c, b, a, f, d, e.
 ROWS = [(f"{page}.html", f"{page} {n}", f"{page.upper()} {n}") for page in "abcdef" for n in range(3)]
 
 
 def lines(folder, name, count, start=0):
-    write_tsv(folder / name, [(f"s{n}", f"t{n}") for n in range(start, start + count)])
+    pairs = "".join(f"s{n}\tt{n}\n" for n in range(start, start + count))
+    (folder / name).write_text(pairs, encoding="utf-8")
     return folder / name
 
 

@@ -87,34 +87,6 @@ def read_parallel(source: str | os.PathLike, target: str | os.PathLike) -> tuple
     return pairs, {"lines": len(sources), "kept": len(pairs), "empty side": len(sources) - len(pairs)}
 
 
-def write_tsv(path: str | os.PathLike, pairs: list[Pair]) -> None:
-    r"""Write sentence pairs as a TSV file that `read_tsv` gives back unchanged.
-
-    The file appears whole or not at all: it is written under another name and then renamed.
-
-    Args:
-        path: The file to write; an old one is replaced.
-        pairs: `(source, target)` pairs, each side with text other than blanks and without tab, `\n` or `\r`.
-
-    Raises:
-        ValueError: A side is blank or holds a character that a TSV line cannot carry.
-
-    Example:
-        >>> write_tsv("pairs.tsv", [("good morning", "günaydın")])  # doctest: +SKIP
-    """
-    for number, pair in enumerate(pairs, 1):
-        for text in pair:
-            if not text.strip() or "\t" in text or "\n" in text or "\r" in text:
-                raise ValueError(
-                    f"pair {number}: {text!r} is blank or has a tab or line end, which a TSV line cannot carry; "
-                    "replace these characters with a space or leave the pair out."
-                )
-    text = "".join(f"{source}\t{target}\n" for source, target in pairs)
-    # A reader removes one leading byte-order mark, so a text that starts with this character needs a second one.
-    data = (_BOM + text if text.startswith(_BOM) else text).encode("utf-8")
-    write_whole(Path(path), data)
-
-
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that a reader sees all of it or none of it.
 
