@@ -31,6 +31,15 @@ def gru(x, h, kernel, recurrent, bias):
     return z * h + (1 - z) * candidate
 
 
+def gated(x, h, kernel, recurrent, bias):
+    """Bahdanau et al., A.2.2, gates z, r, h: h' = (1 - z) h + z h~."""
+    n = len(h)
+    inputs = x @ kernel + bias
+    z = sigmoid(inputs[:n] + h @ recurrent[:, :n])
+    r = sigmoid(inputs[n : 2 * n] + h @ recurrent[:, n : 2 * n])
+    return (1 - z) * h + z * np.tanh(inputs[2 * n :] + (r * h) @ recurrent[:, 2 * n :])
+
+
 def lstm(x, h, c, kernel, recurrent, bias):
     """Keras's order of gates: i, f, c, o."""
     i, f, g, o = np.split(x @ kernel + h @ recurrent + bias, 4)

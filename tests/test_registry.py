@@ -1,19 +1,44 @@
+import numpy as np
 import pytest
 
 import zoo
 
-# Derived from the papers' equations; see the docstrings of the families.
+# Derived from the papers' equations; see the docstrings of the families. Where a sum is written out, its last terms are
+# the biases, which the papers leave out of their equations, or what the paper adds to the model before.
+LUONG = {"embedding": 1000, "width": 1000, "depth": 4, "cell": "lstm", "source_vocab": 50_000, "target_vocab": 50_000}
 COUNTS = [
     ("transformer-base", {}, 63_045_632),
     ("transformer-base", {"attention_bias": True}, 63_082_496),
     ("transformer-big", {"attention_bias": True}, 214_171_648 + 18 * 4 * 1024),
     ("transformer-big", {}, 214_171_648),
-    # Three matrices of 30,000 x 620 and the rest, with every bias the paper leaves out of its equations.
+    # Attention biases, and a last normalisation of two vectors for each stack; no embeddings.
+    ("transformer-base-prenorm", {"attention_bias": True}, 44_140_544 + 18_944_000),
+    ("transformer-base-relative", {}, 63_045_632 + 12 * 33 * 8 * (64 + 64)),
+    ("transformer-base-relative", {"shared_relation": True, "clip": 8}, 63_045_632 + 12 * 17 * (64 + 64)),
+    ("transformer-base-rope", {}, 63_045_632),
+    ("transformer-base-alibi", {}, 63_045_632),
+    ("transformer-base-t5bias", {}, 63_045_632 + 2 * 32 * 8),
+    ("transformer-base-mqa", {}, 63_045_632 - 18 * 2 * 512 * 7 * 64),
+    ("transformer-base-gqa", {}, 63_045_632 - 18 * 2 * 512 * 6 * 64),
+    ("transformer-base", {"positions": "learned"}, 63_045_632 + 2 * 512 * 512),
+    # 37,000 x 512; 18 attentions of 2 x 512^2 and 2 x 512 x 128; 12 x 3 x 512 x 1408; 30 norms of 512 and two last ones
+    ("transformer-modern", {}, 18_944_000 + 18 * 655_360 + 12 * 2_162_688 + 32 * 512),
+    # Weights without biases: 80,401,000. Three matrices of 30,000 x 620 and the rest, with every bias: 80,443,000.
     ("seq2seq-bahdanau", {}, 80_443_000),
-    # Weights, one bias vector per LSTM gate set, W_c and the score's matrix.
-    ("seq2seq-luong", {"score": "dot", "input_feeding": True}, 220_000_000 + 32_000),
-    ("seq2seq-luong", {"score": "general", "input_feeding": True}, 221_000_000 + 32_000),
+    ("seq2seq-bahdanau-coverage", {}, 80_443_000 + 1_000),
+    ("seq2seq-base", LUONG, 214_000_000 + 2 * 16_000 + 50_000),
+    ("seq2seq-luong-dot", {}, 220_000_000 + 32_000),
+    ("seq2seq-luong-general", {}, 221_000_000 + 32_000),
+    ("seq2seq-luong-concat", {}, 222_001_000 + 32_000),
+    ("seq2seq-luong-location", {}, 220_050_000 + 32_000),
+    ("seq2seq-luong-local-m", {}, 221_000_000 + 32_000),
+    ("seq2seq-luong-local-p", {}, 221_000_000 + 1_001_000 + 32_000),
     ("seq2seq-luong", {}, 214_000_000 + 2_000_000 + 1_000_000 + 32_000),
+    ("seq2seq-pointer", {}, 21_499_600 + 1_153 + 512),
+    ("seq2seq-pointer", {"coverage": False}, 21_499_600 + 1_153),
+    ("gpt2-small", {}, 124_439_808),
+    ("bert-base", {}, 109_482_240 + 768 * 769 + 2 * 768 + 30_522 + 2 * 769),
+    ("bert-tiny", {}, 4_385_920 + 128 * 129 + 2 * 128 + 30_522 + 2 * 129),
 ]
 
 # Vaswani et al., Table 3: differences to the base model, derived.
@@ -37,6 +62,12 @@ def test_counts_of_the_papers(name, overrides, expected):
 def test_table_3_differences(overrides, difference):
     base = zoo.describe("transformer-base").parameters
     assert zoo.describe("transformer-base", **overrides).parameters - base == difference
+
+
+@pytest.mark.parametrize(("name", "published"), [("bert-base", 109_482_240), ("bert-tiny", 4_385_920)])
+def test_berts_encoder_with_pooler_has_the_published_size(name, published):
+    parts = zoo.describe(name).parts
+    assert parts["embeddings"] + parts["encoder"] + parts["pooler"] == published
 
 
 def test_parts_by_hand():
@@ -67,7 +98,7 @@ def test_the_table_names_model_paper_and_total():
 
 def test_names_are_sorted_and_matched():
     assert zoo.list_models() == sorted(zoo.list_models())
-    assert zoo.list_models("seq2seq-luong*") == ["seq2seq-luong", "seq2seq-luong-tiny"]
+    assert zoo.list_models("seq2seq-bah*y") == ["seq2seq-bahdanau-tiny"]
     assert zoo.list_models("nothing-*") == []
 
 
@@ -93,7 +124,7 @@ def test_an_unknown_field_is_named(call):
         ("transformer-tiny", {"width": 65}, "heads=4 does not divide width=65"),
         ("transformer-tiny", {"source_vocab": 7}, "source_vocab=7 and target_vocab=1000 differ while tied=True"),
         ("transformer-tiny", {"norm": "both"}, "norm='both'.*'post', 'pre'"),
-        ("transformer-tiny", {"positions": "learned"}, "positions='learned'"),
+        ("transformer-tiny", {"positions": "sine"}, "positions='sine'.*'learned', 'relative'"),
         ("transformer-tiny", {"depth": 0}, "depth=0: must be a whole number of at least 1"),
         ("transformer-tiny", {"depth": 2.0}, "depth=2.0: must be a whole number"),
         ("transformer-tiny", {"depth": True}, "depth=True: must be a whole number"),
@@ -102,9 +133,31 @@ def test_an_unknown_field_is_named(call):
         ("transformer-tiny", {"dropout": 1.0}, "dropout=1.0: must be a rate"),
         ("transformer-tiny", {"dropout": "high"}, "dropout='high': must be a rate"),
         ("seq2seq-tiny", {"source_vocab": 4}, "source_vocab=4: must be a whole number of at least 5"),
-        ("seq2seq-tiny", {"cell": "rnn"}, "cell='rnn'.*'gru', 'lstm'"),
+        ("seq2seq-tiny", {"cell": "rnn"}, "cell='rnn'.*'gru', 'gated', 'lstm'"),
         ("seq2seq-luong-tiny", {"score": "cosine"}, "score='cosine'.*'dot'"),
         ("seq2seq-luong-tiny", {"cell": "rnn"}, "cell='rnn'"),
+        ("seq2seq-luong-tiny", {"local": "x"}, "local='x'.*None, 'm', 'p'"),
+        ("seq2seq-luong-tiny", {"window": 0}, "window=0: must be a whole number of at least 1"),
+        ("seq2seq-luong-tiny", {"initialization": "zeros"}, "initialization='zeros'.*'paper'"),
+        ("seq2seq-bahdanau-tiny", {"output_state": "next"}, "output_state='next'.*'current', 'previous'"),
+        ("seq2seq-bahdanau-tiny", {"initialization": "zeros"}, "initialization='zeros'.*'glorot'"),
+        ("seq2seq-bahdanau-tiny", {"coverage_weight": -0.5}, "coverage_weight=-0.5: must be a number of at least 0"),
+        ("seq2seq-pointer-tiny", {"copies": -1}, "copies=-1: must be a whole number of at least 0"),
+        ("seq2seq-pointer-tiny", {"source_vocab": 7}, "source_vocab=7 and target_vocab=1000 differ.*copied"),
+        ("transformer-tiny", {"key_heads": 3}, "key_heads=3 does not divide heads=4"),
+        ("transformer-tiny", {"positions": "rope", "key_width": 5}, "key_width=5 of a head is odd"),
+        ("transformer-tiny", {"positions": "rope", "width": 36}, "key_width=9 of a head is odd"),
+        ("transformer-tiny", {"window": 0}, "window=0: must be a whole number of at least 1"),
+        ("transformer-tiny", {"clip": 0}, "clip=0: must be a whole number of at least 1"),
+        ("transformer-tiny", {"activation": "tanh"}, "activation='tanh'.*'relu', 'gelu'"),
+        ("transformer-tiny", {"normalization": "batch"}, "normalization='batch'.*'layer', 'rms'"),
+        ("transformer-tiny", {"positions": "t5", "buckets": 7}, "buckets=7: must be even and at least 4"),
+        ("transformer-tiny", {"positions": "t5", "buckets": 2}, "buckets=2: must be even and at least 4"),
+        ("transformer-tiny", {"positions": "t5", "max_distance": 16}, "max_distance=16: must be more than buckets / 2"),
+        ("gpt2-tiny", {"width": 65}, "heads=4 does not divide width=65"),
+        ("gpt2-tiny", {"source_vocab": 7}, "source_vocab=7 and target_vocab=1000 differ.*one row"),
+        ("bert-tiny", {"heads": 3}, "heads=3 does not divide width=128"),
+        ("bert-tiny", {"vocab": 3}, "vocab=3: must be a whole number of at least 5"),
     ],
 )
 @pytest.mark.parametrize("call", [zoo.build, zoo.describe])
@@ -119,6 +172,12 @@ def test_fields_as_on_a_command_line():
     assert zoo.parse_fields(texts) == expected
     with pytest.raises(ValueError, match="'depth' is not FIELD=VALUE"):
         zoo.parse_fields(["depth"])
+
+
+def test_numpys_whole_numbers_are_whole_numbers():
+    assert zoo.describe("transformer-tiny", depth=np.int64(3)).config["depth"] == 3
+    with pytest.raises(ValueError, match="depth=True"):
+        zoo.describe("transformer-tiny", depth=np.True_)
 
 
 def test_keras_fields_are_taken():

@@ -14,6 +14,7 @@ class Description:
 
     Attributes:
         name, paper, config: of the model.
+        differs: what sets it apart from its neighbour.
         parts: parameters by part.
         parameters: their exact sum.
         flops_per_target_token: floating-point operations of the forward pass for one target token and one source
@@ -25,6 +26,7 @@ class Description:
 
     name: str
     paper: str
+    differs: str
     config: dict
     parts: dict
     flops_per_target_token: int
@@ -45,7 +47,7 @@ class Description:
         left = max(len(label) for label, _ in rows) + _MARGIN
         right = max(len(number) for _, number in rows)
         config = ", ".join(f"{field}={value!r}" for field, value in self.config.items())
-        lines = [f"{self.name}  ({self.paper})", config, ""]
+        lines = [f"{self.name}  ({self.paper})", self.differs, config, ""]
         return "\n".join(lines + [f"{label:<{left}}{number:>{right}}" for label, number in rows])
 
 
@@ -60,11 +62,12 @@ def describe(name, /, **overrides):
         zoo.describe("transformer-base").parameters        # 63045632
         zoo.describe("transformer-base", attention_bias=True).parameters        # 63082496
     """
-    family, config = resolve(name, overrides)
+    entry, family, config = resolve(name, overrides)
     counts = family.count(config)
     return Description(
         name=name,
-        paper=family.paper,
+        paper=entry.paper or family.paper,
+        differs=entry.differs,
         config=config,
         parts={part: weights for part, (weights, _) in counts.items()},
         flops_per_target_token=2 * sum(multiplied for _, multiplied in counts.values()),

@@ -48,7 +48,7 @@ class TextModel:
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer or source_tokenizer
         for side, tokenizer in (("source", self.source_tokenizer), ("target", self.target_tokenizer)):
-            vocabulary = model.fields[f"{side}_vocab"]
+            vocabulary = model.vocabulary(side)
             if tokenizer.vocabulary > vocabulary:
                 raise ValueError(
                     f"the {side} tokenizer has {tokenizer.vocabulary} pieces but the model {side}_vocab={vocabulary}: "

@@ -44,7 +44,20 @@ def test_ids_that_cannot_be_are_refused(source):
 
 def test_the_default_limit_is_the_source_and_fifty():
     source = np.zeros((2, 7), int)
-    assert check_max_length(None, source) == 57
-    assert check_max_length(3, source) == 3
+    assert check_max_length(None, source, object()) == 57
+    assert check_max_length(3, source, object()) == 3
     with pytest.raises(ValueError, match="max_length=0"):
-        check_max_length(0, source)
+        check_max_length(0, source, object())
+
+
+class Bounded:
+    def target_limit(self, source_length):
+        return 20 - source_length
+
+
+def test_a_model_that_cannot_go_on_for_ever_sets_the_limit():
+    source = np.ones((1, 7), "int32")
+    assert check_max_length(None, source, Bounded()) == 13
+    assert check_max_length(13, source, Bounded()) == 13
+    with pytest.raises(ValueError, match="max_length=14: after a source of 7 tokens the model can write 13"):
+        check_max_length(14, source, Bounded())

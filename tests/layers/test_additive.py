@@ -30,6 +30,19 @@ def test_equals_the_equations(case):
             np.testing.assert_allclose(context[b, t], sum(alpha[s] * memory[b, s] for s in range(S)), atol=1e-5)
 
 
+def test_coverage_enters_the_score(random):
+    layer = AdditiveAttention(UNITS, coverage=True)
+    query, memory = random.normal(size=(B, T, N)).astype("float32"), random.normal(size=(B, S, D)).astype("float32")
+    coverage = random.uniform(size=(B, T, S)).astype("float32")
+    layer.build(query.shape, memory.shape)
+    weights = ops.convert_to_numpy(layer(query, memory, coverage=coverage)[1])
+    w_a, b_a, u_a, v_a, w_c = (ops.convert_to_numpy(w).astype("float64") for w in layer.weights)
+    for b in range(B):
+        for t in range(T):
+            hidden = [query[b, t] @ w_a + b_a + memory[b, s] @ u_a + w_c[0] * coverage[b, t, s] for s in range(S)]
+            np.testing.assert_allclose(weights[b, t], softmax(np.tanh(hidden) @ v_a[:, 0]), atol=1e-6)
+
+
 def test_keys_computed_before_give_the_same(case):
     layer, query, memory, mask = case
     at_once = layer(query, memory, mask=mask)
@@ -61,7 +74,7 @@ def test_the_context_sums_raw_annotations():
     layer.build((1, 1, 2), memory.shape)
     layer.key.kernel.assign(2 * np.eye(2))
     scores = ops.convert_to_tensor(np.log(np.array([[[0.25, 0.75]]], "float32")))
-    layer.scores = lambda query, keys: scores
+    layer.scores = lambda query, keys, coverage: scores
     context, _ = layer(ops.zeros((1, 1, 2)), ops.convert_to_tensor(memory))
     np.testing.assert_allclose(ops.convert_to_numpy(context)[0, 0], [0.25, 0.75], rtol=1e-6)
 

@@ -6,12 +6,13 @@ import pytest
 from keras import ops
 
 from tests.reference import layer_norm, multi_head
-from zoo.layers.blocks import DecoderBlock, EncoderBlock, FeedForward, Residual
+from zoo.layers.blocks import DecoderBlock, EncoderBlock
 from zoo.layers.masks import causal_mask
+from zoo.layers.sublayers import FeedForward, Residual
 from zoo.layers.tap import tap
 
 B, T, S, HEADS, FEED, WIDTH = 2, 3, 5, 2, 13, 14
-SIZES = {"key_width": 11, "value_width": 5, "attention_bias": True}
+ATTENTION = {"heads": HEADS, "key_width": 11, "value_width": 5, "bias": True}
 
 
 def numpy(tensor):
@@ -69,7 +70,7 @@ class Reference:
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_the_encoder_block_equals_the_equations(norm, random):
-    block = fill(EncoderBlock(HEADS, FEED, norm=norm, **SIZES), random)
+    block = fill(EncoderBlock(ATTENTION, FEED, norm=norm), random)
     x = random.normal(size=(B, S, WIDTH)).astype("float32")
     mask = np.array([[True] * 5, [True, True, True, False, False]])
     output = numpy(block(x, mask=mask[:, None, None, :]))
@@ -79,7 +80,7 @@ def test_the_encoder_block_equals_the_equations(norm, random):
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_the_decoder_block_equals_the_equations(norm, random):
-    block = fill(DecoderBlock(HEADS, FEED, norm=norm, **SIZES), random)
+    block = fill(DecoderBlock(ATTENTION, FEED, norm=norm), random)
     x, memory = (random.normal(size=(B, n, WIDTH)).astype("float32") for n in (T, S))
     memory_mask = np.array([[True] * 5, [True, True, True, False, False]])
     cross = block.cross_attention.project(memory)
@@ -93,7 +94,7 @@ def test_the_decoder_block_equals_the_equations(norm, random):
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_cached_positions_equal_the_whole(norm, random):
-    block = fill(DecoderBlock(HEADS, FEED, norm=norm, **SIZES), random)
+    block = fill(DecoderBlock(ATTENTION, FEED, norm=norm), random)
     x, memory = (random.normal(size=(B, n, WIDTH)).astype("float32") for n in (T, S))
     cross = block.cross_attention.project(memory)
     whole, _ = block(x, cross, causal_mask(T)[None, None])
@@ -106,7 +107,7 @@ def test_cached_positions_equal_the_whole(norm, random):
 
 @pytest.mark.parametrize(("dropout", "listening"), list(itertools.product([0.0, 0.1], [True, False])))
 def test_no_position_sees_the_future(dropout, listening, random):
-    block = fill(DecoderBlock(HEADS, FEED, dropout=dropout, **SIZES), random)
+    block = fill(DecoderBlock(ATTENTION, FEED, dropout=dropout), random)
     before = random.normal(size=(1, 4, WIDTH)).astype("float32")
     after = before.copy()
     after[0, 3] += 5
@@ -125,7 +126,7 @@ def test_no_position_sees_the_future(dropout, listening, random):
 
 
 def test_roles_are_those_of_the_block(random):
-    block = fill(DecoderBlock(HEADS, FEED, role="decoder/3", **SIZES), random)
+    block = fill(DecoderBlock(ATTENTION, FEED, role="decoder/3"), random)
     x = random.normal(size=(B, T, WIDTH)).astype("float32")
     with tap() as maps:
         block(x, block.cross_attention.project(x))

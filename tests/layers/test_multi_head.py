@@ -29,7 +29,7 @@ def make(random, bias=True, **sizes):
 def weights_of(layer):
     projections = layer.query, layer.key, layer.value, layer.output_projection
     kernels = [numpy(p.kernel).astype("float64") for p in projections]
-    return kernels, [numpy(p.bias).astype("float64") for p in projections] if layer.bias else None
+    return kernels, [numpy(p.bias).astype("float64") for p in projections] if layer.options["bias"] else None
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -27,7 +27,7 @@ def greedy(model, source, max_length=None):
         zoo.greedy(model, source, max_length=40).tokens[:, 0]
     """
     source = check_source(source)
-    max_length = check_max_length(max_length, source)
+    max_length = check_max_length(max_length, source, model)
     found = run_compiled(model, _search, max_length, source=source)
     longest = max(1, found["lengths"].max())
     return Hypotheses(

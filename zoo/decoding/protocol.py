@@ -6,7 +6,8 @@ A search works with any object that has
 - `step(token (B,), index, memory, cache) -> (logits (B, V), cache, attention (B, H, S))`,
 
 all leaves batch-major: a model of the zoo, an ensemble, an object of one's own. A search may repeat the rows of both
-trees and reorder those of `cache`; `memory` stays as it is.
+trees and reorder those of `cache`; `memory` stays as it is. An object that cannot be stepped for ever also has
+`target_limit(source length) -> most positions, or None`.
 """
 
 from dataclasses import dataclass
@@ -58,13 +59,25 @@ def check_source(source):
     return source.astype("int32")
 
 
-def check_max_length(max_length, source):
-    """The longest output in tokens: as given, or the source's width + 50 (Vaswani et al. 2017, section 6.1)."""
+def check_max_length(max_length, source, model):
+    """The longest output in tokens: as given, or the source's width + 50 (Vaswani et al. 2017, section 6.1).
+
+    Raises:
+        ValueError: below 1, or more than the model can write after that source.
+    """
+    limit = _target_limit(model, source.shape[1])
     if max_length is None:
-        return source.shape[1] + 50
+        return min(source.shape[1] + 50, np.inf if limit is None else max(limit, 1))
     if max_length < 1:
         raise ValueError(f"max_length={max_length}: must be at least 1, the EOS")
+    if limit is not None and max_length > limit:
+        raise ValueError(f"max_length={max_length}: after a source of {source.shape[1]} tokens the model can write {limit}")
     return int(max_length)
+
+
+def _target_limit(model, source_length):
+    limit = getattr(model, "target_limit", None)
+    return None if limit is None else limit(source_length)
 
 
 def generable(logits):
@@ -111,13 +124,15 @@ def run_compiled(model, search, length, **inputs):
 
     Args:
         search: function(model, cache_length, **inputs) of tensors, a tree of tensors; the same object on every call.
-        length: the longest output; the cache gets the next multiple of `CACHE_MULTIPLE`.
-        inputs: NumPy arrays; the search also gets `limit`, the length as a scalar.
+        length: the longest output; the cache gets the next multiple of `CACHE_MULTIPLE` that the model can take.
+        inputs: NumPy arrays, "source" among them; the search also gets `limit`, the length as a scalar.
     Returns:
         The search's tree, of NumPy arrays.
     """
     searches = model.__dict__.setdefault("_searches", _Searches()).by_key
-    key = search, -(-length // CACHE_MULTIPLE) * CACHE_MULTIPLE
+    most = _target_limit(model, inputs["source"].shape[1])
+    rounded = -(-length // CACHE_MULTIPLE) * CACHE_MULTIPLE
+    key = search, rounded if most is None else min(rounded, max(most, 1))
     if key not in searches:
         searches[key] = _Search(model, *key)
     return searches[key].predict_on_batch({**inputs, "limit": np.int32(length)})

@@ -5,154 +5,98 @@ from keras import ops
 
 from zoo.layers.masks import ExplicitMasks
 from zoo.layers.multi_head import MultiHeadAttention
-
-NORMS = ("post", "pre")
-
-
-@keras.saving.register_keras_serializable("zoo")
-class Residual(keras.layers.Layer):
-    """What surrounds each sub-layer f.
-
-        post   LayerNorm(x + Dropout(f(x)))           Vaswani et al. 2017, sections 3.1 and 5.4
-        pre    x + Dropout(f(LayerNorm(x)))           Wang et al. 2019; the stack then ends in a LayerNorm of its own
-
-    Used as `y = f(residual.enter(x)); x = residual.leave(x, y)`, so that f may take whatever arguments it needs.
-    """
-
-    def __init__(self, dropout=0.0, norm="post", **kwargs):
-        super().__init__(**kwargs)
-        if norm not in NORMS:
-            raise ValueError(f"norm={norm!r}: must be one of {', '.join(map(repr, NORMS))}")
-        self.norm = norm
-        self.rate = dropout
-        self.dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
-        self.normalize = keras.layers.LayerNormalization(epsilon=1e-6, name="norm", dtype=self.dtype_policy)
-
-    def build(self, shape):
-        self.normalize.build(shape)
-
-    def enter(self, x):
-        return self.normalize(x) if self.norm == "pre" else x
-
-    def leave(self, x, y, training=None):
-        x = x + self.dropout(y, training=training)
-        return self.normalize(x) if self.norm == "post" else x
-
-    def get_config(self):
-        return {**super().get_config(), "dropout": self.rate, "norm": self.norm}
-
-
-@keras.saving.register_keras_serializable("zoo")
-class FeedForward(keras.layers.Layer):
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, at each position alike (Vaswani et al. 2017, Eq. 2).
-
-    Args:
-        units: d_ff, the inner width.
-    """
-
-    def __init__(self, units, **kwargs):
-        super().__init__(**kwargs)
-        self.units = units
-
-    def build(self, shape):
-        self.inner = keras.layers.Dense(self.units, activation="relu", name="inner", dtype=self.dtype_policy)
-        self.inner.build(shape)
-        self.outer = keras.layers.Dense(shape[-1], name="outer", dtype=self.dtype_policy)
-        self.outer.build((*shape[:-1], self.units))
-
-    def call(self, x):
-        return self.outer(self.inner(x))
-
-    def get_config(self):
-        return {**super().get_config(), "units": self.units}
+from zoo.layers.sublayers import FeedForward, Residual
 
 
 class Block(ExplicitMasks):
-    """What encoder and decoder blocks share: their sizes, self-attention and the feed-forward sub-layer.
+    """What all blocks share: self-attention and the feed-forward sub-layer, each in a residual.
 
     Args:
-        heads, key_width, value_width, attention_bias: of the attention (see `MultiHeadAttention`).
-        feedforward: d_ff.
-        dropout: rate on each sub-layer's output.
-        norm: "post" or "pre" (see `Residual`).
+        attention: options of each attention (see `MultiHeadAttention`), such as {"heads": 8}.
+        feedforward, activation: see `FeedForward`.
+        dropout, norm, normalization, epsilon: see `Residual`.
         role: prefix of the names under which the block's weights go to a tap, such as "encoder/0".
     """
 
     def __init__(
         self,
-        heads,
+        attention,
         feedforward,
+        activation="relu",
         dropout=0.0,
         norm="post",
-        key_width=None,
-        value_width=None,
-        attention_bias=False,
+        normalization="layer",
+        epsilon=1e-6,
         role="block",
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.sizes = {
-            "heads": heads,
-            "feedforward": feedforward,
-            "dropout": dropout,
-            "norm": norm,
-            "key_width": key_width,
-            "value_width": value_width,
-            "attention_bias": attention_bias,
-            "role": role,
-        }
-        self.self_attention = self._attention("self")
+        self.residual = {"dropout": dropout, "norm": norm, "normalization": normalization, "epsilon": epsilon}
+        self.sizes = {"attention": dict(attention), "feedforward": feedforward, "activation": activation, "role": role}
+        self.self_attention = self._attention("self", self.sizes["attention"])
         self.self_residual = self._residual("self_residual")
-        self.feedforward = FeedForward(feedforward, name="feedforward", dtype=self.dtype_policy)
+        self.feedforward = FeedForward(feedforward, activation, name="feedforward", dtype=self.dtype_policy)
         self.feedforward_residual = self._residual("feedforward_residual")
 
-    def _attention(self, kind):
-        return MultiHeadAttention(
-            self.sizes["heads"],
-            key_width=self.sizes["key_width"],
-            value_width=self.sizes["value_width"],
-            bias=self.sizes["attention_bias"],
-            role=f"{self.sizes['role']}/{kind}",
-            name=f"{kind}_attention",
-            dtype=self.dtype_policy,
-        )
+    def _attention(self, kind, options):
+        role, name = f"{self.sizes['role']}/{kind}", f"{kind}_attention"
+        return MultiHeadAttention(**options, role=role, name=name, dtype=self.dtype_policy)
 
     def _residual(self, name):
-        return Residual(self.sizes["dropout"], self.sizes["norm"], name=name, dtype=self.dtype_policy)
+        return Residual(**self.residual, name=name, dtype=self.dtype_policy)
 
     def build(self, shape):
         for layer in (self.self_attention, self.self_residual, self.feedforward, self.feedforward_residual):
             layer.build(shape)
+
+    def _attend(self, x, mask, bias, cache=None, index=0, training=None):
+        """The first sub-layer; returns (x, the keys and values that it used)."""
+        hidden = self.self_residual.enter(x)
+        kept = self.self_attention.project(hidden, start=index)
+        if cache is not None:
+            kept = tuple(ops.slice_update(old, (0, index, 0, 0), new) for old, new in zip(cache, kept, strict=True))
+        attended = self.self_attention(hidden, mask=mask, projected=kept, bias=bias, start=index, training=training)
+        return self.self_residual.leave(x, attended, training), kept
 
     def _feed(self, x, training):
         fed = self.feedforward(self.feedforward_residual.enter(x))
         return self.feedforward_residual.leave(x, fed, training)
 
     def get_config(self):
-        return {**super().get_config(), **self.sizes}
+        return {**super().get_config(), **self.sizes, **self.residual}
 
 
 @keras.saving.register_keras_serializable("zoo")
 class EncoderBlock(Block):
     """Self-attention, then feed-forward, each in a residual (Vaswani et al. 2017, Figure 1, left)."""
 
-    def call(self, x, mask=None, training=None):
-        """x (B, S, d), mask bool broadcastable to (B, H, S, S) -> (B, S, d)."""
-        hidden = self.self_residual.enter(x)
-        attended = self.self_attention(hidden, hidden, mask=mask)
-        return self._feed(self.self_residual.leave(x, attended, training), training)
+    def call(self, x, mask=None, bias=None, training=None):
+        """x (B, S, d), mask bool and bias float, both broadcastable to (B, H, S, S) -> (B, S, d)."""
+        x, _ = self._attend(x, mask, bias, training=training)
+        return self._feed(x, training)
+
+
+@keras.saving.register_keras_serializable("zoo")
+class CausalBlock(Block):
+    """The block of a decoder without encoder: the encoder's, over positions that come one by one (GPT)."""
+
+    def call(self, x, mask=None, bias=None, cache=None, index=0, training=None):
+        """Runs the block over positions; the arguments and what is returned are `DecoderBlock`'s."""
+        x, kept = self._attend(x, mask, bias, cache, index, training)
+        return self._feed(x, training), kept
 
 
 @keras.saving.register_keras_serializable("zoo")
 class DecoderBlock(Block):
     """Causal self-attention, attention to the encoder, feed-forward (Vaswani et al. 2017, Figure 1, right).
 
-    Training calls it on a whole target, decoding on one position with a cache; the code is the same.
+    Training calls it on a whole target, decoding on one position with a cache; the code is the same. Positions that
+    act inside the attention (`relation`) are those of self-attention: distances to a source mean nothing.
     """
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.cross_attention = self._attention("cross")
+        self.cross_attention = self._attention("cross", {**self.sizes["attention"], "relation": None})
         self.cross_residual = self._residual("cross_residual")
 
     def build(self, shape):
@@ -160,7 +104,7 @@ class DecoderBlock(Block):
         self.cross_attention.build(shape)
         self.cross_residual.build(shape)
 
-    def call(self, x, projected, mask=None, cross_mask=None, cache=None, index=None, training=None):
+    def call(self, x, projected, mask=None, cross_mask=None, bias=None, cache=None, index=0, training=None):
         """Runs the block over target positions.
 
         Args:
@@ -169,17 +113,13 @@ class DecoderBlock(Block):
                 Keras would fill in `cross_mask` by itself.)
             mask: bool, broadcastable to (B, H, T, keys), for self-attention.
             cross_mask: bool, broadcastable to (B, H, T, S).
-            cache: keys and values of self-attention (B, L, H, d_k), (B, L, H, d_v), written from position `index` on.
-            index: int or scalar tensor, the position of x's first row in the cache.
+            bias: float, broadcastable to (B, H, T, keys), added to the scores of self-attention.
+            cache: keys and values of self-attention (B, L, K, d_k), (B, L, K, d_v), written from position `index` on.
+            index: int or scalar tensor, the position of x's first row.
         Returns:
             (x (B, T, d), the keys and values that self-attention used: the cache for the next position).
         """
-        hidden = self.self_residual.enter(x)
-        kept = self.self_attention.project(hidden)
-        if cache is not None:
-            kept = tuple(ops.slice_update(old, (0, index, 0, 0), new) for old, new in zip(cache, kept, strict=True))
-        attended = self.self_attention(hidden, mask=mask, projected=kept)
-        x = self.self_residual.leave(x, attended, training)
-        attended = self.cross_attention(self.cross_residual.enter(x), mask=cross_mask, projected=projected)
-        x = self.cross_residual.leave(x, attended, training)
-        return self._feed(x, training), kept
+        x, kept = self._attend(x, mask, bias, cache, index, training)
+        hidden = self.cross_residual.enter(x)
+        attended = self.cross_attention(hidden, mask=cross_mask, projected=projected, training=training)
+        return self._feed(self.cross_residual.leave(x, attended, training), training), kept

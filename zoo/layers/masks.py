@@ -26,6 +26,16 @@ def causal_mask(length):
     return ops.expand_dims(positions, 0) <= ops.expand_dims(positions, 1)
 
 
+def window_mask(queries, keys, window):
+    """Lets each position see those less than `window` away: positions (T,), (S,) -> (T, S) bool.
+
+        |i - j| < w: position i itself, w - 1 before it and, where nothing else hides them, w - 1 after it
+
+    Sliding-window attention (Beltagy et al. 2020, section 3.1; with a causal mask: Jiang et al. 2023, section 2).
+    """
+    return ops.abs(ops.expand_dims(queries, 1) - ops.expand_dims(keys, 0)) < window
+
+
 def masked_softmax(scores, mask=None):
     """Softmax over the last axis, in float32, with weights of exactly 0 where the mask is False.
 

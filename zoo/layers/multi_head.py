@@ -4,7 +4,10 @@ import keras
 from keras import ops
 
 from zoo.layers.masks import ExplicitMasks, masked_softmax
+from zoo.layers.relations import RelativeTables, positions_from, rotate
 from zoo.layers.tap import emit, listening
+
+RELATIONS = (None, "rope", "relative")
 
 
 @keras.saving.register_keras_serializable("zoo")
@@ -18,14 +21,23 @@ class MultiHeadAttention(ExplicitMasks):
     Vaswani et al. 2017, section 3.2.2. Each of W^Q, W^K, W^V, W^O is one matrix with the heads side by side. The query
     is scaled before the product, not the scores after it: equal in exact arithmetic, and float16 does not overflow.
 
+    With fewer key heads than heads, neighbouring query heads share one: h / key_heads of them in grouped-query
+    attention (Ainslie et al. 2023), all in multi-query attention (`key_heads=1`, Shazeer 2019).
+
     Args:
         heads: h.
+        key_heads: heads of keys and values; None = h. Must divide h.
         key_width: d_k of one head; default width / heads.
         value_width: d_v of one head; default width / heads.
         bias: whether the four projections have biases; the paper's equations have none.
+        dropout: rate on the weights while training; the paper has none, BERT and GPT-2 have.
+        relation: None; "rope", rotary positions of queries and keys; "relative", vectors for clipped distances.
+        clip: k of "relative".
+        shared_relation: whether the heads of "relative" share their vectors.
         role: the name under which weights (B, H, T, S) go to an open tap, such as "encoder/0/self".
     Raises:
-        ValueError: at build time, when heads do not divide the width and a head's width was not given.
+        ValueError: at build time, when heads do not divide the width and a head's width was not given, key heads do not
+            divide heads, or a rotary head has an odd width.
 
     Example::
 
@@ -33,48 +45,82 @@ class MultiHeadAttention(ExplicitMasks):
         attended = layer(states, memory, mask=padding[:, None, None, :])   # (B, T, width)
     """
 
-    def __init__(self, heads, key_width=None, value_width=None, bias=False, role="attention", **kwargs):
+    def __init__(
+        self,
+        heads,
+        key_heads=None,
+        key_width=None,
+        value_width=None,
+        bias=False,
+        dropout=0.0,
+        relation=None,
+        clip=16,
+        shared_relation=False,
+        role="attention",
+        **kwargs,
+    ):
         super().__init__(**kwargs)
-        self.heads = heads
-        self.key_width = key_width
-        self.value_width = value_width
-        self.bias = bias
+        if heads % (key_heads or heads):
+            raise ValueError(f"key_heads={key_heads} does not divide heads={heads}: change one")
+        if relation not in RELATIONS:
+            raise ValueError(f"relation={relation!r}: must be one of {', '.join(map(repr, RELATIONS))}")
+        self.sizes = {"heads": heads, "key_heads": key_heads, "key_width": key_width, "value_width": value_width}
+        self.options = {"bias": bias, "dropout": dropout, "relation": relation, "clip": clip}
+        self.options["shared_relation"] = shared_relation
+        self.heads, self.key_heads = heads, key_heads or heads
         self.role = role
+        self.dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
 
     def build(self, query_shape, memory_shape=None):
         width = query_shape[-1]
         memory_shape = memory_shape or query_shape
-        key_width, value_width = (self.head_width(width, given) for given in (self.key_width, self.value_width))
+        key_width, value_width = (self._head_width(width, self.sizes[side]) for side in ("key_width", "value_width"))
         self.scale = key_width**-0.5
 
         def projection(name, units, shape):
-            layer = keras.layers.Dense(units, use_bias=self.bias, name=name, dtype=self.dtype_policy)
+            layer = keras.layers.Dense(units, use_bias=self.options["bias"], name=name, dtype=self.dtype_policy)
             layer.build(shape)
             return layer
 
         self.query = projection("query", self.heads * key_width, query_shape)
-        self.key = projection("key", self.heads * key_width, memory_shape)
-        self.value = projection("value", self.heads * value_width, memory_shape)
+        self.key = projection("key", self.key_heads * key_width, memory_shape)
+        self.value = projection("value", self.key_heads * value_width, memory_shape)
         self.output_projection = projection("output", width, (None, self.heads * value_width))
+        if self.options["relation"] == "rope" and key_width % 2:
+            raise ValueError(f"key_width={key_width} of a head is odd: rotary positions turn pairs, make it even")
+        if self.options["relation"] == "relative":
+            heads = None if self.options["shared_relation"] else self.heads
+            sizes = {"key_width": key_width, "value_width": value_width}
+            self.relative = RelativeTables(
+                self.options["clip"], heads, **sizes, name="relative", dtype=self.dtype_policy
+            )
+            self.relative.build()
 
-    def head_width(self, width, given):
+    def _head_width(self, width, given):
         if given is None and width % self.heads:
             raise ValueError(
                 f"heads={self.heads} does not divide width={width}: change one, or give key_width and value_width"
             )
         return given or width // self.heads
 
-    def project(self, memory):
-        """Keys and values of the memory (B, S, d) -> ((B, S, H, d_k), (B, S, H, d_v)). Cache them where they recur."""
-        return self._split(self.key(memory)), self._split(self.value(memory))
+    def project(self, memory, start=0):
+        """Keys and values of the memory (B, S, d) -> ((B, S, K, d_k), (B, S, K, d_v)). Cache them where they recur.
 
-    def call(self, query, memory=None, mask=None, projected=None):
+        Args:
+            start: position of the memory's first row, for rotary keys.
+        """
+        keys, values = (self._split(layer(memory), self.key_heads) for layer in (self.key, self.value))
+        return (rotate(keys, start) if self.options["relation"] == "rope" else keys), values
+
+    def call(self, query, memory=None, mask=None, projected=None, bias=None, start=0, training=None):
         """Attends from query (B, T, width) to memory (B, S, d).
 
         Args:
             memory: (B, S, d); not needed where `projected` is given.
             mask: bool with four axes, each that of (B, H, T, S) or 1; True = attend.
             projected: what `project(memory)` gave, or a cache of it.
+            bias: float, added to the scaled scores; each axis that of (B, H, T, S) or 1.
+            start: position of the query's first row, where the attention has a relation; the keys start at 0.
         Returns:
             (B, T, width). A position with nothing to attend to gets W^O 0 (+ bias).
         """
@@ -84,27 +130,49 @@ class MultiHeadAttention(ExplicitMasks):
                 "such as padding[:, None, None, :]; True = attend"
             )
         keys, values = self.project(memory) if projected is None else projected
-        query = self._split(self.query(query)) * self.scale
-        # JAX's fused kernel takes keys and values of one width only.
-        if listening() or keys.shape[-1] != values.shape[-1]:
-            weights = masked_softmax(ops.einsum("bthd,bshd->bhts", query, keys), mask)
-            emit(self.role, weights)
-            heads = ops.einsum("bhts,bshd->bthd", ops.cast(weights, values.dtype), values)
+        query = self._split(self.query(query), self.heads)
+        query = (rotate(query, start) if self.options["relation"] == "rope" else query) * self.scale
+        if self._explicit(keys, values, training):
+            heads = self._attend(query, keys, values, mask, bias, start, training)
         else:
-            heads = ops.dot_product_attention(query, keys, values, mask=mask, scale=1.0)
+            heads = ops.dot_product_attention(query, keys, values, bias=bias, mask=mask, scale=1.0)
             if mask is not None:  # the fused kernel spreads the weight of such a row evenly over what is hidden
                 alive = ops.transpose(ops.any(mask, axis=-1), (0, 2, 1))
                 heads = ops.where(ops.expand_dims(alive, -1), heads, ops.zeros((), heads.dtype))
         shape = ops.shape(heads)
         return self.output_projection(ops.reshape(heads, (shape[0], shape[1], self.heads * heads.shape[-1])))
 
-    def _split(self, projected):
+    def _explicit(self, keys, values, training):
+        """Whether the weights have to be made: someone looks, or the fused kernel cannot do it."""
+        dropping = training and self.options["dropout"] > 0
+        # JAX's fused kernel takes keys and values of one width only.
+        other = self.options["relation"] == "relative" or keys.shape[-1] != values.shape[-1]
+        return listening() or dropping or other
+
+    def _attend(self, query, keys, values, mask, bias, start, training):
+        shape, relative = ops.shape(query), self.options["relation"] == "relative"
+        # Query heads that share a key head: one more axis, so that keys and values are never repeated.
+        grouped = ops.reshape(query, (*shape[:2], self.key_heads, self.heads // self.key_heads, query.shape[-1]))
+        scores = ops.einsum("btkgd,bskd->bkgts", grouped, keys)
+        scores = ops.reshape(scores, (shape[0], self.heads, shape[1], ops.shape(keys)[1]))
+        if relative:
+            labels = self.relative.labels(positions_from(start, shape[1]), ops.arange(ops.shape(keys)[1]))
+            scores = scores + self.relative.scores(query, labels)
+        scores = ops.cast(scores, "float32")
+        weights = masked_softmax(scores if bias is None else scores + ops.cast(bias, "float32"), mask)
+        emit(self.role, weights)
+        weights = self.dropout(ops.cast(weights, values.dtype), training=training)
+        grouped = ops.reshape(weights, (shape[0], self.key_heads, self.heads // self.key_heads, *ops.shape(weights)[2:]))
+        heads = ops.einsum("bkgts,bskd->btkgd", grouped, values)
+        heads = ops.reshape(heads, (*shape[:2], self.heads, values.shape[-1]))
+        return heads + self.relative(weights, labels) if relative else heads
+
+    def _split(self, projected, heads):
         shape = ops.shape(projected)
-        return ops.reshape(projected, (shape[0], shape[1], self.heads, projected.shape[-1] // self.heads))
+        return ops.reshape(projected, (shape[0], shape[1], heads, projected.shape[-1] // heads))
 
     def compute_output_shape(self, query_shape, **_):
         return query_shape
 
     def get_config(self):
-        config = {"heads": self.heads, "key_width": self.key_width, "value_width": self.value_width}
-        return {**super().get_config(), **config, "bias": self.bias, "role": self.role}
+        return {**super().get_config(), **self.sizes, **self.options, "role": self.role}

@@ -5,6 +5,8 @@ import math
 import keras
 from keras import ops
 
+from zoo.layers.relations import positions_from
+
 LAYOUTS = ("interleaved", "halves")
 
 
@@ -43,8 +45,8 @@ class SinusoidalPositions(keras.layers.Layer):
         return ops.reshape(pairs, (*ops.shape(angles)[:-1], 2 * sines))[..., :width]
 
     def call(self, embedded, start=0):
-        """Adds positions start, start+1, ... to embedded (B, T, d); `start` is an int or a scalar tensor."""
-        positions = ops.arange(ops.shape(embedded)[1]) + start
+        """Adds positions start, start + 1, ... to embedded (B, T, d); `start`: a number, or (B,), one for each row."""
+        positions = positions_from(start, ops.shape(embedded)[1])
         return embedded + ops.cast(self.encodings(positions, embedded.shape[-1]), embedded.dtype)
 
     def compute_output_shape(self, shape, start=0):
@@ -59,7 +61,8 @@ class LearnedPositions(keras.layers.Layer):
     """Adds a learned vector for each position: x_p + P_p (Gehring et al. 2017; Vaswani et al., Table 3 row E).
 
     Args:
-        max_length: number of positions in the table; a longer input is refused, never clamped.
+        max_length: number of positions in the table; a longer input is refused, never clamped: a position past the
+            table that shows up only while a graph runs gives NaN.
     Raises:
         ValueError: on a call with a static length past the table.
     """
@@ -74,9 +77,12 @@ class LearnedPositions(keras.layers.Layer):
         )
 
     def call(self, embedded, start=0):
-        """Adds rows start, start+1, ... of the table to embedded (B, T, d); `start` is an int or a scalar tensor."""
+        """Adds rows start, start + 1, ... to embedded (B, T, d); `start`: a number, or (B,), one for each row."""
         self.check(embedded.shape[1])
-        rows = ops.take(self.table, ops.arange(ops.shape(embedded)[1]) + start, axis=0)
+        positions = positions_from(start, ops.shape(embedded)[1])
+        rows = ops.take(self.table, ops.minimum(positions, self.max_length - 1), axis=0)
+        # A length that only the running graph knows cannot be refused here; it must not pass for the last row.
+        rows = ops.where(ops.expand_dims(positions < self.max_length, -1), rows, float("nan"))
         return embedded + ops.cast(rows, embedded.dtype)
 
     def check(self, length):

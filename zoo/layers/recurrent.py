@@ -5,26 +5,70 @@ from keras import ops
 
 from zoo.layers.masks import ExplicitMasks
 
-CELLS = ("gru", "lstm")
+CELLS = ("gru", "gated", "lstm")
+
+
+@keras.saving.register_keras_serializable("zoo")
+class GatedUnit(keras.layers.Layer):
+    """The gated hidden unit, one position: the GRU as its authors print it.
+
+        z = sigmoid(W_z x + U_z h)          r = sigmoid(W_r x + U_r h)
+        h~ = tanh(W x + U [r * h])          h' = (1 - z) * h + z * h~
+
+    Bahdanau et al. 2015, appendices A.1.1 and A.2.1 (and, with z and 1 - z exchanged, Cho et al. 2014). The bias of
+    each gate, which the paper leaves out of its equations, is here. A cell for `keras.layers.RNN`.
+
+    Args:
+        units: n.
+    """
+
+    def __init__(self, units, **kwargs):
+        super().__init__(**kwargs)
+        self.units = self.state_size = units
+
+    def build(self, shape):
+        n = self.units
+        self.kernel = self.add_weight(name="kernel", shape=(shape[-1], 3 * n), initializer="glorot_uniform")
+        self.recurrent_kernel = self.add_weight(name="recurrent_kernel", shape=(n, 3 * n), initializer="orthogonal")
+        self.bias = self.add_weight(name="bias", shape=(3 * n,), initializer="zeros")
+
+    def call(self, x, states):
+        """x (B, d), states [h (B, n)] -> (h' (B, n), [h'])."""
+        (state,), n = states, self.units
+        inputs = ops.matmul(x, self.kernel) + self.bias
+        gates = ops.sigmoid(inputs[:, : 2 * n] + ops.matmul(state, self.recurrent_kernel[:, : 2 * n]))
+        update, reset = gates[:, :n], gates[:, n:]
+        candidate = ops.tanh(inputs[:, 2 * n :] + ops.matmul(reset * state, self.recurrent_kernel[:, 2 * n :]))
+        state = state + update * (candidate - state)
+        return state, [state]
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}
+
+
+def state_count(cell):
+    """How many states (B, n) a layer of that cell has."""
+    return 2 if cell == "lstm" else 1
 
 
 def recurrent_layer(cell, units, **kwargs):
-    """A `keras.layers.GRU` or `LSTM` that returns all outputs and its last state.
+    """A recurrent layer that returns all outputs and its last state.
 
-    The GRU resets before the matrix product (`reset_after=False`), as Cho et al. 2014 and Bahdanau et al. 2015 do:
-
-        h~ = tanh(W x + U [r * h])        h' = z * h + (1 - z) * h~
-
-    Keras lets z keep the old state where Bahdanau's z takes the new one, (1 - z) h + z h~: the same family of
-    functions, with the sign of z's weights turned (negate them when importing). Keras's default form,
-    `reset_after=True`, is another function; it is the one that cuDNN has, so a GRU here does not use cuDNN.
+    - "gated": `GatedUnit`, as Bahdanau et al. 2015 print it.
+    - "gru": `keras.layers.GRU` with the reset before the matrix product (`reset_after=False`) like the paper's, but z
+      keeps the old state where the paper's takes the new one: h' = z * h + (1 - z) * h~. The same family of functions,
+      with the sign of z's weights turned (negate them when importing). Keras's default, `reset_after=True`, is another
+      function; it is the one that cuDNN has, so a GRU here does not use cuDNN.
+    - "lstm": `keras.layers.LSTM`.
 
     Raises:
-        ValueError: a cell other than "gru" or "lstm".
+        ValueError: a cell of another name.
     """
     if cell not in CELLS:
         raise ValueError(f"cell={cell!r}: must be one of {', '.join(map(repr, CELLS))}")
     kwargs = {"return_sequences": True, "return_state": True, **kwargs}
+    if cell == "gated":
+        return keras.layers.RNN(GatedUnit(units, name="cell", dtype=kwargs.get("dtype")), **kwargs)
     if cell == "gru":
         return keras.layers.GRU(units, reset_after=False, **kwargs)
     return keras.layers.LSTM(units, **kwargs)
@@ -35,7 +79,7 @@ class RecurrentStack(ExplicitMasks):
     """Layers of GRU or LSTM on top of one another, run over a whole sequence or one position at a time.
 
     Args:
-        cell: "gru" or "lstm".
+        cell: "gru", "gated" or "lstm" (see `recurrent_layer`).
         units: n, the width of every layer.
         depth: number of layers.
     """
@@ -89,7 +133,7 @@ class BidirectionalEncoder(ExplicitMasks):
     Bahdanau et al. 2015, section 3.2 and appendix A.2.1 (Eq. 7); both directions start from zero states.
 
     Args:
-        cell: "gru" or "lstm".
+        cell: "gru", "gated" or "lstm" (see `recurrent_layer`).
         units: n of each direction.
     """
 
@@ -108,12 +152,12 @@ class BidirectionalEncoder(ExplicitMasks):
         """Encodes x (B, S, d) with mask (B, S) bool.
 
         Returns:
-            (annotations (B, S, 2n), backward h_1 (B, n): the backward state at the first real position). Annotations
-            of padding are not zero: hide them with the mask.
+            (annotations (B, S, 2n), forward states at the last real position, backward states at the first one); states
+            are lists of (B, n), as many as the cell has. Annotations of padding are not zero: hide them with the mask.
         """
-        ahead, *_ = self.ahead(x, mask=mask)
-        back, first, *_ = self.back(x, mask=mask)
-        return ops.concatenate([ahead, ops.flip(back, axis=1)], axis=-1), first
+        ahead, *last = self.ahead(x, mask=mask)
+        back, *first = self.back(x, mask=mask)
+        return ops.concatenate([ahead, ops.flip(back, axis=1)], axis=-1), last, first
 
     def get_config(self):
         return {**super().get_config(), "cell": self.cell, "units": self.units}

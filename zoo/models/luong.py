@@ -8,17 +8,17 @@ from zoo.layers.embeddings import TokenEmbedding
 from zoo.layers.masks import padding_mask
 from zoo.layers.recurrent import RecurrentStack
 from zoo.layers.tap import emit
-from zoo.models.base import EncoderDecoder
+from zoo.models.base import Generator
 
 
 @keras.saving.register_keras_serializable("zoo")
-class LuongSeq2Seq(EncoderDecoder):
-    """Stacked recurrent encoder and decoder with global attention from the current top state.
+class LuongSeq2Seq(Generator):
+    """Stacked recurrent encoder and decoder with attention from the current top state.
 
         a_t = align(h_t, h_s);   c_t = sum_s a_t(s) h_s          h~_t = tanh(W_c [c_t; h_t])     (Eq. 5)
         p(y_t) = softmax(W_s h~_t)                                                               (Eq. 6)
 
-    Luong et al. 2015, sections 3 and 3.1. The decoder starts from the encoder's last states, layer by layer. Without
+    Luong et al. 2015, sections 3 to 3.2. The decoder starts from the encoder's last states, layer by layer. Without
     input feeding nothing of the attention goes back into the recurrence, so the whole target is attended from in one
     product; with it (section 3.3), h~_{t-1} joins the next input and the decoder runs in a loop.
 
@@ -30,42 +30,34 @@ class LuongSeq2Seq(EncoderDecoder):
         embedding: width of a token's vector.
         width: n, units of each layer.
         depth: layers of encoder and decoder.
-        cell: "lstm" (the paper's) or "gru".
+        cell: "lstm" (the paper's), "gru" or "gated" (see `recurrent_layer`).
         score: "dot", "general", "concat" or "location".
+        local: None (global attention), "m" (monotonic) or "p" (predictive local attention).
+        window: D of local attention, in tokens on each side.
         input_feeding: whether h~_{t-1} enters the first decoder layer.
         max_source: longest source, for score="location".
+        initialization: "paper", all weights and biases from U[-0.1, 0.1] (section 4.1), or "glorot", Keras's.
         dropout: rate on embeddings and on h~_t (the paper also drops between layers).
     """
 
-    def __init__(
-        self,
-        source_vocab,
-        target_vocab,
-        embedding,
-        width,
-        depth,
-        cell,
-        score,
-        input_feeding,
-        max_source,
-        dropout,
-        **kwargs,
-    ):
-        fields = {"source_vocab": source_vocab, "target_vocab": target_vocab, "embedding": embedding, "width": width}
-        attention = {"score": score, "input_feeding": input_feeding, "max_source": max_source}
-        super().__init__({**fields, "depth": depth, "cell": cell, **attention, "dropout": dropout}, **kwargs)
-        policy = {"dtype": self.dtype_policy}
-        self.source_embedding = TokenEmbedding(source_vocab, embedding, scaled=False, **policy)
-        self.target_embedding = TokenEmbedding(target_vocab, embedding, scaled=False, **policy)
+    def __init__(self, **fields):
+        super().__init__(**fields)
+        fields, policy = self.fields, {"dtype": self.dtype_policy}
+        cell, width, depth = fields["cell"], fields["width"], fields["depth"]
+        self.source_embedding = TokenEmbedding(fields["source_vocab"], fields["embedding"], scaled=False, **policy)
+        self.target_embedding = TokenEmbedding(fields["target_vocab"], fields["embedding"], scaled=False, **policy)
         self.encoder = RecurrentStack(cell, width, depth, name="encoder", **policy)
-        cell = LuongCell(cell, width, depth, score, max_source, feeding=input_feeding, name="decoder", **policy)
+        attention = {name: fields[name] for name in ("score", "max_source", "local", "window")}
+        cell = LuongCell(cell, width, depth, attention, fields["input_feeding"], name="decoder", **policy)
         self.decoder = keras.layers.RNN(cell, return_sequences=True, name="decoder_loop", **policy)
-        self.dropout = keras.layers.Dropout(dropout, **policy)
-        self.output_projection = keras.layers.Dense(target_vocab, use_bias=False, name="output", dtype="float32")
+        self.dropout = keras.layers.Dropout(fields["dropout"], **policy)
+        self.output_projection = keras.layers.Dense(
+            fields["target_vocab"], use_bias=False, name="output", dtype="float32"
+        )
 
     @property
-    def source_limit(self):
-        return self.fields["max_source"] if self.fields["score"] == "location" else None
+    def limits(self):
+        return {"source": self.fields["max_source"]} if self.fields["score"] == "location" else {}
 
     def build(self, input_shape=None):
         embedded = (None, None, self.fields["embedding"])
@@ -74,6 +66,8 @@ class LuongSeq2Seq(EncoderDecoder):
         self.encoder.build(embedded)
         self.decoder.build(embedded)
         self.output_projection.build((None, self.fields["width"]))
+        if self.fields["initialization"] == "paper":
+            self.initialize([("", keras.initializers.RandomUniform(-0.1, 0.1))])
 
     def encode(self, source, training=None):
         mask = padding_mask(source)
@@ -87,7 +81,7 @@ class LuongSeq2Seq(EncoderDecoder):
         constants = memory["outputs"], memory["keys"], memory["mask"]
         embedded = self.dropout(self.target_embedding(target), training=training)
         if self.fields["input_feeding"]:
-            start = cell.pack([*states, [ops.zeros_like(states[-1][0])]], *constants)
+            start = cell.pack(states, cell.first(states), *constants)
             hidden = self.decoder(embedded, initial_state=start)
         else:
             hidden, _ = cell.stack(embedded, states=states)
@@ -97,10 +91,10 @@ class LuongSeq2Seq(EncoderDecoder):
         return self.output_projection(self.dropout(attentional, training=training))
 
     def initial_cache(self, memory, batch, max_length):
-        return {"states": memory["states"], "fed": ops.zeros_like(memory["states"][-1][0])}
+        return {"states": memory["states"], "fed": self.decoder.cell.first(memory["states"])[0]}
 
     def step(self, token, index, memory, cache):
         embedded = self.target_embedding(token)
         constants = memory["outputs"], memory["keys"], memory["mask"]
-        fed, _, states, weights = self.decoder.cell.advance(embedded, cache["states"], cache["fed"], *constants)
+        fed, _, states, weights = self.decoder.cell.advance(embedded, cache["states"], cache["fed"], index, *constants)
         return self.output_projection(fed), {"states": states, "fed": fed}, weights

@@ -6,11 +6,11 @@ from keras import ops
 from zoo.layers.embeddings import TokenEmbedding
 from zoo.layers.masks import padding_mask
 from zoo.layers.recurrent import RecurrentStack
-from zoo.models.base import EncoderDecoder
+from zoo.models.base import Generator
 
 
 @keras.saving.register_keras_serializable("zoo")
-class Seq2Seq(EncoderDecoder):
+class Seq2Seq(Generator):
     """Encodes the source into one vector, and decodes from nothing else.
 
         c = h_T          s_0 = c          s_t = f(s_{t-1}, E y_{t-1})          p(y_t) = softmax(W_o s_t + b_o)
@@ -24,20 +24,20 @@ class Seq2Seq(EncoderDecoder):
         embedding: m, width of a token's vector.
         width: n, units of each layer.
         depth: layers of encoder and decoder.
-        cell: "gru" or "lstm".
+        cell: "gru", "gated" or "lstm" (see `recurrent_layer`).
         dropout: rate on embeddings and on the decoder's outputs (Zaremba et al. 2014: never on the recurrence).
     """
 
-    def __init__(self, source_vocab, target_vocab, embedding, width, depth, cell, dropout, **kwargs):
-        fields = {"source_vocab": source_vocab, "target_vocab": target_vocab, "embedding": embedding}
-        super().__init__({**fields, "width": width, "depth": depth, "cell": cell, "dropout": dropout}, **kwargs)
-        policy = {"dtype": self.dtype_policy}
-        self.source_embedding = TokenEmbedding(source_vocab, embedding, scaled=False, **policy)
-        self.target_embedding = TokenEmbedding(target_vocab, embedding, scaled=False, **policy)
+    def __init__(self, **fields):
+        super().__init__(**fields)
+        fields, policy = self.fields, {"dtype": self.dtype_policy}
+        cell, width, depth = fields["cell"], fields["width"], fields["depth"]
+        self.source_embedding = TokenEmbedding(fields["source_vocab"], fields["embedding"], scaled=False, **policy)
+        self.target_embedding = TokenEmbedding(fields["target_vocab"], fields["embedding"], scaled=False, **policy)
         self.encoder = RecurrentStack(cell, width, depth, name="encoder", **policy)
         self.decoder = RecurrentStack(cell, width, depth, name="decoder", **policy)
-        self.dropout = keras.layers.Dropout(dropout, **policy)
-        self.output_projection = keras.layers.Dense(target_vocab, name="output", dtype="float32")
+        self.dropout = keras.layers.Dropout(fields["dropout"], **policy)
+        self.output_projection = keras.layers.Dense(fields["target_vocab"], name="output", dtype="float32")
 
     def build(self, input_shape=None):
         embedded = (None, None, self.fields["embedding"])
