@@ -176,7 +176,7 @@ def test_fields_as_on_a_command_line():
 
 def test_numpys_whole_numbers_are_whole_numbers():
     assert zoo.describe("transformer-tiny", depth=np.int64(3)).config["depth"] == 3
-    with pytest.raises(ValueError, match="depth=True"):
+    with pytest.raises(ValueError, match="depth=np.True_: must be a whole number"):
         zoo.describe("transformer-tiny", depth=np.True_)
 
 

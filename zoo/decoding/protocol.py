@@ -71,7 +71,9 @@ def check_max_length(max_length, source, model):
     if max_length < 1:
         raise ValueError(f"max_length={max_length}: must be at least 1, the EOS")
     if limit is not None and max_length > limit:
-        raise ValueError(f"max_length={max_length}: after a source of {source.shape[1]} tokens the model can write {limit}")
+        raise ValueError(
+            f"max_length={max_length}: after a source of {source.shape[1]} tokens the model can write {limit}"
+        )
     return int(max_length)
 
 

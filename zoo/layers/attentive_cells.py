@@ -15,7 +15,7 @@ _CONSTANTS = 3  # memory, keys, mask
 
 
 class AttentiveCell(keras.layers.Layer):
-    """A cell over `states = [states of the stack..., extra..., memory (B, S, d), keys (B, S, k), mask (B, S) as 0 and 1]`.
+    """A cell over `states = [the stack's..., extra..., memory (B, S, d), keys (B, S, k), mask (B, S) as 0 and 1]`.
 
     A subclass has `stack` (a `RecurrentStack`), `attention`, `advance`, and says how many `extra` states it keeps.
     """
@@ -108,7 +108,7 @@ class LuongCell(AttentiveCell):
         feeding: whether h~_{t-1} enters the stack; then, and only then, the cell has to run in a loop.
     """
 
-    extra = 2  # h~_{t-1} and t: whole numbers, which half precision cannot count
+    extra = 2  # h~_{t-1} and t
 
     def __init__(self, cell, units, depth=1, attention=None, feeding=False, **kwargs):
         super().__init__(**kwargs)
@@ -132,7 +132,7 @@ class LuongCell(AttentiveCell):
     def first(self, states):
         """The cell's own states before the first position: h~_0 = 0 and t = 0."""
         nothing = ops.zeros_like(states[-1][0])
-        return [nothing, ops.zeros_like(nothing[:, 0], dtype="int32")]
+        return [nothing, nothing[:, 0]]
 
     def attend(self, hidden, memory, keys, mask, start=0):
         """hidden h (B, T, n) -> (attentional states h~ (B, T, n), weights (B, T, S)), all positions at once."""
@@ -148,7 +148,8 @@ class LuongCell(AttentiveCell):
 
     def call(self, x, states):
         layers, (fed, position), memory, keys, mask = self.unpack(states)
-        fed, hidden, layers, _ = self.advance(x, layers, fed, position, memory, keys, mask)
+        # The loop keeps its states in the compute type, which has to be one that can count (see LuongSeq2Seq).
+        fed, hidden, layers, _ = self.advance(x, layers, fed, ops.cast(position, "int32"), memory, keys, mask)
         return hidden, self.pack(layers, [fed, position + 1], memory, keys, mask)
 
     def get_config(self):

@@ -135,10 +135,7 @@ class MultiHeadAttention(ExplicitMasks):
         if self._explicit(keys, values, training):
             heads = self._attend(query, keys, values, mask, bias, start, training)
         else:
-            heads = ops.dot_product_attention(query, keys, values, bias=bias, mask=mask, scale=1.0)
-            if mask is not None:  # the fused kernel spreads the weight of such a row evenly over what is hidden
-                alive = ops.transpose(ops.any(mask, axis=-1), (0, 2, 1))
-                heads = ops.where(ops.expand_dims(alive, -1), heads, ops.zeros((), heads.dtype))
+            heads = self._fused(query, keys, values, mask, bias)
         shape = ops.shape(heads)
         return self.output_projection(ops.reshape(heads, (shape[0], shape[1], self.heads * heads.shape[-1])))
 
@@ -149,23 +146,59 @@ class MultiHeadAttention(ExplicitMasks):
         other = self.options["relation"] == "relative" or keys.shape[-1] != values.shape[-1]
         return listening() or dropping or other
 
+    def _fused(self, query, keys, values, mask, bias):
+        """What `_attend` gives, by the backend's kernel."""
+        shape, groups = ops.shape(query), self.heads // self.key_heads
+        query = self._fold(query)
+        if groups > 1 and mask is not None and mask.shape[2] != 1:
+            mask = ops.tile(mask, (1, 1, groups, 1))
+        if groups > 1 and bias is not None:
+            bias = ops.reshape(bias, (bias.shape[0], self.key_heads, groups * shape[1], -1))
+        heads = ops.dot_product_attention(query, keys, values, bias=bias, mask=mask, scale=1.0)
+        if mask is not None:  # the kernel spreads the weight of an empty row evenly over what is hidden
+            alive = ops.transpose(ops.any(mask, axis=-1), (0, 2, 1))
+            heads = ops.where(ops.expand_dims(alive, -1), heads, ops.zeros((), heads.dtype))
+        return self._unfold(heads, shape[1])
+
     def _attend(self, query, keys, values, mask, bias, start, training):
+        """softmax(query keys + bias) values, with its weights: query (B, T, H, d_k) -> (B, T, H, d_v)."""
         shape, relative = ops.shape(query), self.options["relation"] == "relative"
-        # Query heads that share a key head: one more axis, so that keys and values are never repeated.
-        grouped = ops.reshape(query, (*shape[:2], self.key_heads, self.heads // self.key_heads, query.shape[-1]))
-        scores = ops.einsum("btkgd,bskd->bkgts", grouped, keys)
-        scores = ops.reshape(scores, (shape[0], self.heads, shape[1], ops.shape(keys)[1]))
+        scores = ops.einsum("btkd,bskd->bkts", self._fold(query), keys)
+        whole = (shape[0], self.heads, shape[1], ops.shape(keys)[1])
+        scores = ops.reshape(scores, whole) if self.heads > self.key_heads else scores
         if relative:
             labels = self.relative.labels(positions_from(start, shape[1]), ops.arange(ops.shape(keys)[1]))
             scores = scores + self.relative.scores(query, labels)
         scores = ops.cast(scores, "float32")
-        weights = masked_softmax(scores if bias is None else scores + ops.cast(bias, "float32"), mask)
+        weights = masked_softmax(scores if bias is None else scores + bias, mask)
         emit(self.role, weights)
         weights = self.dropout(ops.cast(weights, values.dtype), training=training)
-        grouped = ops.reshape(weights, (shape[0], self.key_heads, self.heads // self.key_heads, *ops.shape(weights)[2:]))
-        heads = ops.einsum("bkgts,bskd->btkgd", grouped, values)
-        heads = ops.reshape(heads, (*shape[:2], self.heads, values.shape[-1]))
+        folded = weights
+        if self.heads > self.key_heads:
+            folded = ops.reshape(weights, (shape[0], self.key_heads, -1, whole[3]))
+        heads = self._unfold(ops.einsum("bkts,bskd->btkd", folded, values), shape[1])
         return heads + self.relative(weights, labels) if relative else heads
+
+    def _fold(self, query):
+        """Puts the G query heads that share a key head on the axis of positions: (B, T, H, d) -> (B, G T, K, d).
+
+        So keys and values are never repeated.
+        """
+        groups, shape = self.heads // self.key_heads, ops.shape(query)
+        if groups == 1:
+            return query
+        query = ops.reshape(query, (shape[0], shape[1], self.key_heads, groups, query.shape[-1]))
+        query = ops.transpose(query, (0, 3, 1, 2, 4))
+        return ops.reshape(query, (shape[0], groups * shape[1], self.key_heads, query.shape[-1]))
+
+    def _unfold(self, heads, length):
+        """The inverse of `_fold`: (B, G T, K, d) -> (B, T, H, d)."""
+        groups, shape = self.heads // self.key_heads, ops.shape(heads)
+        if groups == 1:
+            return heads
+        heads = ops.reshape(heads, (shape[0], groups, length, self.key_heads, heads.shape[-1]))
+        heads = ops.transpose(heads, (0, 2, 3, 1, 4))
+        return ops.reshape(heads, (shape[0], length, self.heads, heads.shape[-1]))
 
     def _split(self, projected, heads):
         shape = ops.shape(projected)

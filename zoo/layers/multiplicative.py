@@ -26,8 +26,8 @@ class MultiplicativeAttention(ExplicitMasks):
 
     Local attention (section 3.2) looks at the source positions s in the window [p_t - D, p_t + D] only:
 
-        local-m   p_t = t                                             a_t = softmax over the window
-        local-p   p_t = S sigmoid(v_p . tanh(W_p h_t))                a_t(s) = softmax(s) exp(-(s - p_t)^2 / (2 sigma^2))
+        local-m   p_t = t                                       a_t = softmax over the window
+        local-p   p_t = S sigmoid(v_p . tanh(W_p h_t))          a_t(s) = softmax(s) exp(-(s - p_t)^2 / (2 sigma^2))
 
     with sigma = D/2, S the source's real length, EOS included, and s and t counted from 0. The window ends at the
     sentence's edges. The Gaussian comes after the softmax, so weights of local-p sum to less than 1; a window that lies

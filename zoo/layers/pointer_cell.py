@@ -15,8 +15,9 @@ class PointerCell(AttentiveCell):
     """Reads the last token and the last context, attends, and weighs writing against copying.
 
         x_t = W_x [E y_{t-1}; h*_{t-1}] + b_x          s_t = LSTM(s_{t-1}, x_t)
-        e_i^t = v . tanh(W_h h_i + W_s s_t + w_c c_i^t + b_attn),  a^t = softmax(e^t),  h*_t = sum_i a_i^t h_i   (1-3, 11)
-        p_gen = sigmoid(w_h* . h*_t + w_s . s_t + w_x . x_t + b_ptr)                                             (8)
+        e_i^t = v . tanh(W_h h_i + W_s s_t + w_c c_i^t + b_attn)                                     (Eq. 1 and 11)
+        a^t = softmax(e^t)          h*_t = sum_i a_i^t h_i                                           (Eq. 2 and 3)
+        p_gen = sigmoid(w_h* . h*_t + w_s . s_t + w_x . x_t + b_ptr)                                 (Eq. 8)
 
     See et al. 2017, sections 2.1 to 2.3, where s_t stands for the LSTM's cell and output side by side; the joining of
     token and context in x_t is in their code and in their count of parameters (Bahdanau et al. 2015 have it in the

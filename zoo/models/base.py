@@ -71,8 +71,8 @@ class ZooModel(keras.Model):
         """Gives weights the initial values of a paper, once they are made.
 
         Args:
-            rules: (ending of a weight's path, initializer) pairs; the first that fits is used, "" fits all. An initializer
-                of None leaves the weight as its layer made it.
+            rules: (ending of a weight's path, initializer) pairs; the first that fits is used, "" fits all. None for an
+                initializer leaves the weight as its layer made it.
         """
         for weight in self.weights:
             initializer = next((rule for ending, rule in rules if weight.path.endswith(ending)), None)

@@ -23,9 +23,9 @@ class BERT(ZooModel):
         sentence = tanh(x_1 W_p + b_p) W_s + b_s                  does the second segment follow the first (task 2)
 
     Devlin et al. 2019, sections 3 and 3.1, appendices A.1 and A.2. `model({"tokens": (B, S), "segments": (B, S)})`
-    gives {"tokens": float32 (B, S, V), "sentence": float32 (B, 2)}; segments are 0 or 1, and all 0 where they are
-    left out. Compile with a loss for each head, or for one. `encode` gives what a task of one's own starts from. Initial values are the
-    truncated normal of deviation 0.02 of its authors' code.
+    gives {"tokens": float32 (B, S, V), "sentence": float32 (B, 2)}; segments are 0 or 1, and all 0 where left out.
+    Compile it with a loss for each head, or for one. `encode` gives what a task of one's own starts from. Initial
+    values are the truncated normal of deviation 0.02 of its authors' code.
 
     Args:
         vocab: number of tokens.

@@ -139,7 +139,8 @@ MODELS = {
     ),
     "seq2seq-luong": Entry("seq2seq-luong", "multiplicative attention, from the state after the step; score general"),
     "seq2seq-luong-tiny": Entry(
-        "seq2seq-luong", "the same, small; Keras's initial values", {**_TINY_RNN, "depth": 1, "initialization": "glorot"}
+        "seq2seq-luong", "the same, small; Keras's initial values",
+        {**_TINY_RNN, "depth": 1, "initialization": "glorot"},
     ),
     "seq2seq-luong-dot": _luong("score h_t . h_s", score="dot"),
     "seq2seq-luong-general": _luong("score h_t . W h_s", score="general"),

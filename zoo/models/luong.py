@@ -48,8 +48,10 @@ class LuongSeq2Seq(Generator):
         self.target_embedding = TokenEmbedding(fields["target_vocab"], fields["embedding"], scaled=False, **policy)
         self.encoder = RecurrentStack(cell, width, depth, name="encoder", **policy)
         attention = {name: fields[name] for name in ("score", "max_source", "local", "window")}
-        cell = LuongCell(cell, width, depth, attention, fields["input_feeding"], name="decoder", **policy)
-        self.decoder = keras.layers.RNN(cell, return_sequences=True, name="decoder_loop", **policy)
+        # local-m counts positions in its loop, and bfloat16 counts to 256.
+        inner = {"dtype": "float32"} if fields["local"] == "m" else policy
+        cell = LuongCell(cell, width, depth, attention, fields["input_feeding"], name="decoder", **inner)
+        self.decoder = keras.layers.RNN(cell, return_sequences=True, name="decoder_loop", **inner)
         self.dropout = keras.layers.Dropout(fields["dropout"], **policy)
         self.output_projection = keras.layers.Dense(
             fields["target_vocab"], use_bias=False, name="output", dtype="float32"

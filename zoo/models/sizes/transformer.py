@@ -25,7 +25,7 @@ def check_transformer(config):
     key_width = config["key_width"] or config["width"] // heads
     if config["positions"] == "rope" and key_width % 2:
         raise ValueError(
-            f"positions='rope' turns pairs, but key_width={key_width} of a head is odd: change width, heads or key_width"
+            f"positions='rope' turns pairs, but key_width={key_width} of a head is odd: change it, width or heads"
         )
     if config["positions"] == "t5":
         if config["buckets"] < 4 or config["buckets"] % 2:
