@@ -22,6 +22,7 @@ ALLOWED = {
     "registry": {"models"},
     "description": {"registry"},
     "quiet": set(),
+    "tables": set(),
 }
 TENSORFLOW = {"data", "distribution", "training/callbacks.py"}
 RECIPES = ROOT.parent / "recipes"

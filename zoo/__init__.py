@@ -18,6 +18,14 @@ _HOMES = {
     "zoo.training.schedules": ("InverseSquareRoot", "bahdanau_optimizer", "transformer_optimizer"),
     "zoo.training.callbacks": ("AttentionImages", "Scalars"),
     "zoo.training.evaluate": ("Scores", "evaluate"),
+    "zoo.inspection.alignment": (
+        "AlignmentScore",
+        "WordAttention",
+        "alignment_error_rate",
+        "alignment_scores",
+        "word_attention",
+    ),
+    "zoo.inspection.heatmap": ("side_by_side",),
     "zoo.inspection.maps": ("attention_maps",),
     "zoo.inspection.view": ("AttentionView",),
     "zoo.decoding.protocol": ("Hypotheses",),
@@ -25,6 +33,7 @@ _HOMES = {
     "zoo.distribution.strategies": ("strategy",),
     "zoo.cli": ("guarded",),
     "zoo.quiet": ("quiet",),
+    "zoo.tables": ("markdown_table",),
     "zoo.task": ("TextModel", "check_folder", "load"),
 }
 __version__ = VERSION

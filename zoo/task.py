@@ -11,7 +11,7 @@ import numpy as np
 
 from zoo.decoding.greedy import greedy
 from zoo.ids import BOS, EOS, PAD
-from zoo.inspection.maps import attention_maps
+from zoo.inspection.maps import attention_maps, cut_maps
 from zoo.inspection.view import AttentionView
 from zoo.registry import load_model
 from zoo.text.tokenizer import Tokenizer
@@ -98,13 +98,41 @@ class TextModel:
             ids = found.tokens[0, 0, : found.lengths[0, 0]].tolist()
         else:
             ids = [*self.target_tokenizer.encode([target])[0], EOS]
-        maps = attention_maps(self.model, {"source": source, "target": np.array([[BOS, *ids[:-1]]], "int32")})
-        return AttentionView(
-            source_tokens=self.source_tokenizer.pieces(source[0]),
-            target_tokens=self.target_tokenizer.pieces(ids),
-            maps={role: np.asarray(weights)[0] for role, weights in maps.items()},
-            text=self.target_tokenizer.decode([ids])[0],
-        )
+        return next(self._views(source, [ids]))
+
+    def attend_pairs(self, pairs):
+        """Runs many pairs, the decoder forced along each target, and yields an AttentionView for each, in their order.
+
+        Raises:
+            ValueError: a blank source, or one that is longer than the model can take, named by its row.
+        """
+        targets = [[*row, EOS] for row in self.target_tokenizer.encode([target for _, target in pairs])]
+        views = {}
+        for members, source in self._batches([source for source, _ in pairs]):
+            views.update(zip(members, self._views(source, [targets[i] for i in members]), strict=True))
+        if len(views) < len(pairs):
+            blank = next(i for i in range(len(pairs)) if i not in views)
+            raise ValueError(f"source {blank + 1} is blank: there is nothing to attend to")
+        return (views[i] for i in range(len(pairs)))
+
+    def _views(self, source, targets):
+        """Yields the attention of source rows (B, S) for their targets, lists of ids that end in EOS; B may be more."""
+        inputs = np.full((len(source), max(map(len, targets))), PAD, "int32")
+        for row, ids in zip(inputs, targets, strict=False):
+            row[: len(ids)] = [BOS, *ids[:-1]]
+        maps = attention_maps(self.model, {"source": source, "target": inputs})
+        maps = {role: np.asarray(weights) for role, weights in maps.items()}
+        for row, ids in enumerate(targets):
+            length = int((source[row] != PAD).sum())
+            # In the text's own order, whichever way the model read it; EOS stays last.
+            order = [*range(length - 1)]
+            order = [*(order[::-1] if self.source_tokenizer.reverse else order), length - 1]
+            yield AttentionView(
+                source_tokens=self.source_tokenizer.pieces(source[row][order]),
+                target_tokens=self.target_tokenizer.pieces(ids),
+                maps=cut_maps(maps, row, order, (range(len(ids)), inputs.shape[1])),
+                text=self.target_tokenizer.decode([ids])[0],
+            )
 
     def save(self, folder):
         """Saves everything into one folder: model, tokenizers, configuration, a manifest with versions and checksums.
@@ -152,7 +180,7 @@ class TextModel:
         sides = {"source": self.source_tokenizer} | ({} if shared else {"target": self.target_tokenizer})
         for side, tokenizer in sides.items():
             (folder / f"{side}.spm").write_bytes(tokenizer.proto)
-        config = {side: {"lowercase": tokenizer.lowercase} for side, tokenizer in sides.items()}
+        config = {side: {"lowercase": t.lowercase, "reverse": t.reverse} for side, t in sides.items()}
         (folder / _CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
         manifest = {
             "kind": _KIND,
@@ -205,9 +233,7 @@ def load(folder):
         if _sha256(folder / name) != expected:
             raise ValueError(f"{folder / name} is damaged: its checksum is not the manifest's, save it again")
     config = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
-    tokenizers = [
-        Tokenizer((folder / f"{side}.spm").read_bytes(), options["lowercase"]) for side, options in config.items()
-    ]
+    tokenizers = [Tokenizer((folder / f"{side}.spm").read_bytes(), **options) for side, options in config.items()]
     return TextModel(load_model(folder / _MODEL), *tokenizers)
 
 

@@ -70,6 +70,21 @@ def draw(weights, rows, columns, title=""):
     return image
 
 
+def side_by_side(images, across=4):
+    """Joins pictures into one, `across` in a row, left to right and down."""
+    rows = [images[i : i + across] for i in range(0, len(images), across)]
+    sizes = [(sum(image.width for image in row), max(image.height for image in row)) for row in rows]
+    whole = Image.new("RGB", (max(width for width, _ in sizes), sum(height for _, height in sizes)), "white")
+    top = 0
+    for row, (_, height) in zip(rows, sizes, strict=True):
+        left = 0
+        for image in row:
+            whole.paste(image, (left, top))
+            left += image.width
+        top += height
+    return whole
+
+
 def _upright(text, height):
     """A label turned to be read from below, its end at the bottom."""
     tile = Image.new("RGB", (height, _CELL), "white")

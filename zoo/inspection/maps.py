@@ -1,5 +1,7 @@
 """Attention maps of any model of the zoo."""
 
+import numpy as np
+
 from zoo.layers.tap import tap
 
 
@@ -21,3 +23,26 @@ def attention_maps(model, inputs):
     with tap() as maps:
         model(inputs, training=False)
     return maps
+
+
+def cut_maps(maps, row, source, target):
+    """The maps of one sentence pair, without padding.
+
+    Args:
+        maps: {role: weights (B, H, ...)} as arrays, of inputs (B, S) and (B, T).
+        row: which pair of the batch.
+        source: positions of the source's tokens that are wanted, in the order that is wanted.
+        target: (positions of the target's, T).
+    Returns:
+        {role: weights (H, rows, columns)}. In a decoder without encoder the source comes before the target, in both.
+    """
+    cut, (target, width) = {}, target
+    source, target = np.asarray(source), np.asarray(target)
+    for role, weights in maps.items():
+        side, _, kind = role.split("/")
+        joint = kind == "self" and side == "decoder" and weights.shape[-1] > width
+        own = np.concatenate([source, weights.shape[-1] - width + target]) if joint else target
+        rows = source if side == "encoder" else own
+        columns = source if kind == "cross" else rows
+        cut[role] = weights[row][:, rows[:, None], columns]
+    return cut

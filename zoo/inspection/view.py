@@ -27,12 +27,16 @@ class AttentionView:
     text: str
 
     def axes(self, role):
-        """The tokens of a map's rows and columns. A decoder's own rows are what it read: BOS, then all but the last."""
+        """The tokens of a map's rows and columns. A decoder's own rows are what it read: BOS, then all but the last.
+
+        A decoder without encoder read the source before that.
+        """
         read = ["<s>", *self.target_tokens[:-1]]
         side, _, kind = role.split("/")
         if kind == "cross":
             return self.target_tokens, self.source_tokens
         tokens = self.source_tokens if side == "encoder" else read
+        tokens = tokens if len(tokens) == self.maps[role].shape[-1] else [*self.source_tokens, *read]
         return tokens, tokens
 
     def matrix(self, role=None, head=None):
@@ -51,9 +55,9 @@ class AttentionView:
             raise ValueError(f"head {head}: {self._role(role)} has heads 0 to {len(weights) - 1}")
         return weights[head]
 
-    def image(self, role=None, head=None):
-        """The matrix as a `PIL.Image.Image` with its tokens."""
-        return draw(self.matrix(role, head), *self.axes(self._role(role)), title=self._title(role, head))
+    def image(self, role=None, head=None, title=None):
+        """The matrix as a `PIL.Image.Image` with its tokens; `title` takes the place of the role's name above it."""
+        return draw(self.matrix(role, head), *self.axes(self._role(role)), title=title or self._title(role, head))
 
     def png(self, path, role=None, head=None):
         """Saves `image()` as a PNG file."""

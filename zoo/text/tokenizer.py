@@ -23,6 +23,7 @@ class Tokenizer:
     Args:
         proto: a serialised SentencePiece model, bytes.
         lowercase: language code to lower-case by before encoding (see `zoo.text.casing.lower`), or None.
+        reverse: whether ids run from the text's last piece to its first (see `reversed`).
     Raises:
         ValueError: bytes that are no SentencePiece model, or one with other special ids.
 
@@ -32,11 +33,12 @@ class Tokenizer:
         tokenizer.decode(tokenizer.encode(["Işık İstanbul'da."]))
     """
 
-    def __init__(self, proto, lowercase=None):
+    def __init__(self, proto, lowercase=None, reverse=False):
         if lowercase is not None and not (isinstance(lowercase, str) and lowercase.isalpha() and lowercase.islower()):
             raise ValueError(f"lowercase={lowercase!r}: must be a language code such as 'tr', or None")
         self.proto = proto
         self.lowercase = lowercase
+        self.reverse = reverse
         try:
             self._processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
         except RuntimeError as error:
@@ -91,6 +93,14 @@ class Tokenizer:
         )
         return cls(model.getvalue(), lowercase)
 
+    def reversed(self):
+        """The same pieces in the opposite order: decode(encode(text)) is still the text.
+
+        For the source side: its first words come to stand near the target's (Sutskever et al. 2014, section 3.3; Luong
+        et al. 2015, section 4.1).
+        """
+        return Tokenizer(self.proto, self.lowercase, not self.reverse)
+
     @property
     def vocabulary(self):
         """Number of pieces."""
@@ -103,7 +113,8 @@ class Tokenizer:
     def encode(self, texts):
         """A list of str -> a list of lists of ids, without BOS and EOS."""
         _check_texts(texts)
-        return self._processor.encode([self.prepare(text) for text in texts], out_type=int)
+        rows = self._processor.encode([self.prepare(text) for text in texts], out_type=int)
+        return [row[::-1] for row in rows] if self.reverse else rows
 
     def decode(self, rows):
         """Rows of ids -> a list of str; each row ends before its first EOS, and PAD and BOS say nothing."""
@@ -114,18 +125,20 @@ class Tokenizer:
         return [self._processor.id_to_piece(int(i)) for i in ids]
 
     def in_graph(self):
-        """The same encoding for `tf.data`: a `keras_hub` tokenizer, prepared strings (N,) -> ragged ids (N, None).
+        """The same encoding for `tf.data`, by `keras_hub`'s tokenizer: prepared strings (N,) -> ragged ids (N, None).
 
         A new one for each dataset: its TensorFlow resource belongs to the first graph that uses it.
         """
         import keras_hub
 
-        return keras_hub.tokenizers.SentencePieceTokenizer(self.proto)
+        tokenizer = keras_hub.tokenizers.SentencePieceTokenizer(self.proto)
+        return (lambda texts: tokenizer(texts)[:, ::-1]) if self.reverse else tokenizer
 
     def _content(self, row):
         ids = [int(i) for i in row]
         ids = ids[: ids.index(EOS)] if EOS in ids else ids
-        return [i for i in ids if i not in (PAD, BOS)]
+        ids = [i for i in ids if i not in (PAD, BOS)]
+        return ids[::-1] if self.reverse else ids
 
 
 def _check_texts(texts):
