@@ -47,17 +47,29 @@ def lstm(x, h, c, kernel, recurrent, bias):
     return sigmoid(o) * np.tanh(c), c
 
 
-def multi_head(query, memory, weights, heads, mask=None, biases=None):
-    """Vaswani et al. Eq. 1 head by head; weights = W^Q, W^K, W^V, W^O. Returns (output (T, d), weights (H, T, S))."""
+def multi_head(query, memory, weights, heads, mask=None, biases=None, score_bias=None, relation=None):
+    """Vaswani et al. Eq. 1 head by head; weights = W^Q, W^K, W^V, W^O. Returns (output (T, d), weights (H, T, S)).
+
+    Fewer columns in W^K and W^V make neighbouring heads share them. score_bias (H, T, S) is added to scaled scores;
+    relation(h, t, s) gives the vectors (a^K, a^V) of Shaw et al.
+    """
     w_query, w_key, w_value, w_output = weights
     b_query, b_key, b_value, b_output = biases or (0, 0, 0, 0)
     q, k, v = query @ w_query + b_query, memory @ w_key + b_key, memory @ w_value + b_value
-    d_k, d_v = q.shape[-1] // heads, v.shape[-1] // heads
+    d_k, d_v = q.shape[-1] // heads, w_output.shape[0] // heads
+    sharing = heads // (k.shape[-1] // d_k)
     outputs, maps = [], []
     for h in range(heads):
-        scores = q[:, h * d_k : (h + 1) * d_k] @ k[:, h * d_k : (h + 1) * d_k].T / np.sqrt(d_k)
+        g = h // sharing
+        own, keys, values = q[:, h * d_k : (h + 1) * d_k], k[:, g * d_k : (g + 1) * d_k], v[:, g * d_v : (g + 1) * d_v]
+        scores, away = own @ keys.T, np.zeros((len(query), len(memory), d_v))
+        if relation is not None:
+            for t, s in np.ndindex(*scores.shape):
+                a_key, away[t, s] = relation(h, t, s)
+                scores[t, s] += own[t] @ a_key
+        scores = scores / np.sqrt(d_k) + (0 if score_bias is None else score_bias[h])
         maps.append(softmax(scores, mask))
-        outputs.append(maps[-1] @ v[:, h * d_v : (h + 1) * d_v])
+        outputs.append(maps[-1] @ values + np.einsum("ts,tsd->td", maps[-1], away))
     return np.concatenate(outputs, -1) @ w_output + b_output, np.stack(maps)
 
 

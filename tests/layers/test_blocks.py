@@ -8,7 +8,6 @@ from keras import ops
 from tests.reference import layer_norm, multi_head
 from zoo.layers.blocks import DecoderBlock, EncoderBlock
 from zoo.layers.masks import causal_mask
-from zoo.layers.sublayers import FeedForward, Residual
 from zoo.layers.tap import tap
 
 B, T, S, HEADS, FEED, WIDTH = 2, 3, 5, 2, 13, 14
@@ -131,17 +130,3 @@ def test_roles_are_those_of_the_block(random):
     with tap() as maps:
         block(x, block.cross_attention.project(x))
     assert list(maps) == ["decoder/3/self", "decoder/3/cross"]
-
-
-def test_feed_forward_by_hand():
-    layer = FeedForward(2)
-    layer.build((None, None, 1))
-    layer.inner.kernel.assign([[1.0, -1]])
-    layer.outer.kernel.assign([[2.0], [3]])
-    layer.outer.bias.assign([0.5])
-    np.testing.assert_array_equal(numpy(layer(np.array([[[4.0], [-5]]], "float32"))), [[[8.5], [15.5]]])
-
-
-def test_another_norm_is_refused():
-    with pytest.raises(ValueError, match="norm='both'.*'post'"):
-        Residual(norm="both")

@@ -50,14 +50,97 @@ def test_equals_the_equations(bias, listening, random):
             np.testing.assert_allclose(numpy(maps["self"])[b], attention, atol=1e-5)
 
 
-def test_the_fused_and_the_explicit_path_agree(random):
-    layer = make(random)
+@pytest.mark.parametrize("key_heads", [6, 3, 2, 1])
+@pytest.mark.parametrize("biased", [True, False])
+@pytest.mark.parametrize("listening", [True, False])
+def test_shared_heads_and_biases_equal_the_equations(key_heads, biased, listening, random):
+    layer = MultiHeadAttention(6, key_heads=key_heads, key_width=KEY, value_width=KEY, role="self")
+    layer.build((B, T, WIDTH))
+    query, memory = (random.normal(size=(B, n, WIDTH)).astype("float32") for n in (T, S))
+    bias = random.normal(size=(1, 6, T, S)).astype("float32") if biased else None
+    mask = np.array([[True] * 5, [True, False, True, False, False]])
+    with tap() if listening else contextlib.nullcontext() as maps:
+        output = numpy(layer(query, memory, mask=mask[:, None, None, :], bias=bias))
+    kernels, _ = weights_of(layer)
+    assert kernels[1].shape == (WIDTH, key_heads * KEY)
+    for b in range(B):
+        score_bias = None if bias is None else bias[0].astype("float64")
+        expected, attention = multi_head(
+            query[b].astype("float64"), memory[b].astype("float64"), kernels, 6, mask[b], score_bias=score_bias
+        )
+        np.testing.assert_allclose(output[b], expected, rtol=1e-4, atol=1e-4)
+        if listening:
+            np.testing.assert_allclose(numpy(maps["self"])[b], attention, atol=1e-5)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_relative_vectors_equal_the_equations(shared, random):
+    layer = make(random, relation="relative", clip=2, shared_relation=shared)
+    x = random.normal(size=(1, S, WIDTH)).astype("float32")
+    keys, values = (np.broadcast_to(numpy(w), (5, HEADS, w.shape[2])).astype("float64") for w in layer.relative.weights)
+
+    def relation(h, t, s):
+        label = min(max(s - t, -2), 2) + 2
+        return keys[label, h], values[label, h]
+
+    kernels, biases = weights_of(layer)
+    expected, _ = multi_head(*[x[0].astype("float64")] * 2, kernels, HEADS, None, biases, relation=relation)
+    np.testing.assert_allclose(numpy(layer(x, x))[0], expected, rtol=1e-4, atol=1e-4)
+    last = numpy(layer(x[:, 3:], projected=layer.project(x), start=3))
+    np.testing.assert_allclose(last[0], expected[3:], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("listening", [True, False])
+def test_rotary_attention_sees_distances_only(listening, random):
+    layer = MultiHeadAttention(2, relation="rope")
+    layer.build((1, 4, 20))
+    x = random.normal(size=(1, 4, 20)).astype("float32")
+
+    def attend(keys, queries):
+        with tap() if listening else contextlib.nullcontext():
+            return numpy(layer(x, projected=layer.project(x, start=keys), start=queries))
+
+    near, far, apart = attend(0, 0), attend(91, 91), attend(3, 0)
+    np.testing.assert_allclose(near, far, atol=1e-4)
+    assert abs(near - apart).max() > 1e-3
+
+
+@pytest.mark.parametrize("options", [{}, {"key_heads": 2}, {"relation": "rope"}, {"key_heads": 1, "bias": True}])
+@pytest.mark.parametrize("causal", [True, False])
+def test_the_fused_and_the_explicit_path_agree(options, causal, random):
+    layer = MultiHeadAttention(4, key_width=6, value_width=6, role="self", **options)
     query = random.normal(size=(B, T, WIDTH)).astype("float32")
-    mask = causal_mask(T)[None, None]
-    fused = numpy(layer(query, query, mask=mask))
+    mask = causal_mask(T)[None, None] if causal else np.array([[True] * T, [True, False, False]])[:, None, None]
+    bias = random.normal(size=(1, 4, T, T)).astype("float32")
+    fused = numpy(layer(query, query, mask=mask, bias=bias, training=True))  # with a dropout of 0
     with tap():
-        explicit = numpy(layer(query, query, mask=mask))
+        explicit = numpy(layer(query, query, mask=mask, bias=bias))
     np.testing.assert_allclose(fused, explicit, atol=1e-5)
+
+
+def test_the_fused_kernel_is_used_unless_someone_looks(random, monkeypatch):
+    calls, kernel = [], ops.dot_product_attention
+    monkeypatch.setattr(ops, "dot_product_attention", lambda *a, **k: calls.append(1) or kernel(*a, **k))
+    layer, dropping = MultiHeadAttention(2), MultiHeadAttention(2, dropout=0.5)
+    x = random.normal(size=(1, 3, 4)).astype("float32")
+    for training in (True, False):
+        layer(x, x, training=training)
+    dropping(x, x, training=False)
+    assert len(calls) == 3
+    with tap():
+        layer(x, x)
+    dropping(x, x, training=True)
+    assert len(calls) == 3
+
+
+def test_dropout_falls_on_weights_while_training_only(random):
+    layer = MultiHeadAttention(1, dropout=0.5)
+    x = random.normal(size=(1, 3, 4)).astype("float32")
+    calm, wild = numpy(layer(x, x)), numpy(layer(x, x, training=True))
+    assert abs(calm - wild).max() > 1e-3
+    with tap() as maps:
+        layer(x, x, training=True)
+    np.testing.assert_allclose(numpy(maps["attention"]).sum(-1), 1, atol=1e-6)  # what is shown was not dropped from
 
 
 @pytest.mark.parametrize("listening", [True, False])
@@ -120,6 +203,46 @@ def test_large_inputs_stay_finite_in_half_precision(policy, listening):
     np.testing.assert_allclose(numpy(ops.cast(output, "float32")), 100.0, rtol=1e-2)
     if listening:
         assert keras.backend.standardize_dtype(maps["self"].dtype) == "float32"
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+@pytest.mark.parametrize("listening", [True, False])
+def test_extreme_scores_have_finite_gradients_in_half_precision(policy, listening):
+    """Raw scores of +-6e4 and a row with nothing to attend to, forwards and backwards."""
+
+    class Attending(keras.Model):
+        def __init__(self):
+            super().__init__(dtype=policy)
+            self.attend = MultiHeadAttention(1, role="self", dtype=policy)
+
+        def call(self, x):
+            mask = ops.convert_to_tensor(np.array([[True, True], [False, False]]))[:, None, None]
+            with tap() if listening else contextlib.nullcontext():
+                return ops.cast(self.attend(x, x, mask=mask), "float32")
+
+    model, x = Attending(), np.array([[[245.0, 0], [-245, 0]], [[245, 0], [-245, 0]]], "float32")
+    model(x)
+    for projection in (model.attend.query, model.attend.key, model.attend.value, model.attend.output_projection):
+        projection.kernel.assign(np.eye(2))
+    model.compile(keras.optimizers.SGD(1e-3), loss="mse")
+    assert np.isfinite(model.train_on_batch(x, np.zeros((2, 2, 2), "float32")))
+    assert np.isfinite(numpy(model(x))).all()
+    assert all(np.isfinite(numpy(w)).all() for w in model.weights)
+
+
+def test_key_heads_that_do_not_divide_heads_are_refused():
+    with pytest.raises(ValueError, match="key_heads=3 does not divide heads=4"):
+        MultiHeadAttention(4, key_heads=3)
+
+
+def test_an_odd_rotary_head_is_refused():
+    with pytest.raises(ValueError, match="key_width=5 of a head is odd"):
+        MultiHeadAttention(2, relation="rope").build((B, T, 10))
+
+
+def test_another_relation_is_refused():
+    with pytest.raises(ValueError, match="relation='absolute'.*'rope'"):
+        MultiHeadAttention(2, relation="absolute")
 
 
 def test_heads_that_do_not_divide_the_width_are_refused():

@@ -35,6 +35,39 @@ def test_equals_the_equations(kind, random):
 
 
 @pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("local", ["m", "p"])
+def test_local_attention_equals_the_equations(kind, local, random):
+    window = 2
+    layer = MultiplicativeAttention(kind, units=UNITS, max_source=LONGEST, local=local, window=window)
+    query, memory = (random.normal(size=(B, n, N)).astype("float32") for n in (T, 11))
+    mask = np.arange(11)[None] < np.array([[11], [6]])
+    layer.build(query.shape, memory.shape)
+    starts = np.array([4, 1])
+    context, attention = (ops.convert_to_numpy(x) for x in layer(query, memory, mask=mask, start=starts))
+    weights = [ops.convert_to_numpy(w).astype("float64") for w in layer.weights]
+    *own, w_p, v_p = weights if local == "p" else (*weights, None, None)
+    for b, t in np.ndindex(B, T):
+        length, center = mask[b].sum(), starts[b] + t
+        if local == "p":
+            center = length / (1 + np.exp(-(np.tanh(query[b, t] @ w_p) @ v_p[:, 0])))
+        places = np.arange(11)
+        inside = mask[b] & (abs(places - center) <= window)
+        align = softmax([score(kind, own, query[b, t], memory[b, s], s) for s in range(11)], inside)
+        expected = align * (np.exp(-((places - center) ** 2) / (2 * (window / 2) ** 2)) if local == "p" else 1)
+        np.testing.assert_allclose(attention[b, t], expected, atol=2e-6)
+        np.testing.assert_allclose(context[b, t], expected @ memory[b].astype("float64"), atol=1e-5)
+
+
+def test_a_window_past_the_source_leaves_nothing():
+    layer = MultiplicativeAttention("dot", local="m", window=2)
+    mask = np.array([[True, True, True, False, False, False, False]])
+    context, weights = layer(ops.ones((1, 6, 3)), ops.ones((1, 7, 3)), mask=mask)
+    sums = ops.convert_to_numpy(weights)[0].sum(-1)
+    np.testing.assert_allclose(sums, [1, 1, 1, 1, 1, 0], atol=1e-6)  # t = 5 sees positions 3 to 7, all padding
+    np.testing.assert_allclose(ops.convert_to_numpy(context)[0, :, 0], sums, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", SCORES)
 def test_keys_computed_before_give_the_same(kind, random):
     layer = MultiplicativeAttention(kind, units=UNITS, max_source=LONGEST)
     query, memory = random.normal(size=(B, T, N)).astype("float32"), random.normal(size=(B, S, N)).astype("float32")
@@ -47,6 +80,11 @@ def test_keys_computed_before_give_the_same(kind, random):
 def test_an_unknown_score_is_refused():
     with pytest.raises(ValueError, match="score='cosine'.*'dot'"):
         MultiplicativeAttention("cosine")
+
+
+def test_an_unknown_local_form_is_refused():
+    with pytest.raises(ValueError, match="local='x'.*None, 'm', 'p'"):
+        MultiplicativeAttention("dot", local="x")
 
 
 @pytest.mark.parametrize(("kind", "needed"), [("concat", "units"), ("location", "max_source")])

@@ -8,8 +8,8 @@ from keras import ops
 
 def positions_from(start, length):
     """start, start + 1, ...: (T,) from a number, (B, T) from one start for each row (B,)."""
-    steps = ops.arange(length)
-    return steps + (ops.expand_dims(start, -1) if len(getattr(start, "shape", ())) else start)
+    start = ops.convert_to_tensor(start, dtype="int32")
+    return ops.arange(length) + (ops.expand_dims(start, -1) if len(start.shape) else start)
 
 
 def rotate(x, start=0, base=10000.0):
