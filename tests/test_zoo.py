@@ -219,6 +219,28 @@ def test_options_do_all_of_that_too(name, overrides, tmp_path):
 
 
 @pytest.mark.parametrize("name", TINY)
+def test_a_step_under_xla_is_a_step(name):
+    models = [small(name), small(name)]
+    models[1].set_weights(models[0].get_weights())
+    for jit, tiny in zip((False, True), models, strict=True):
+        tiny.compile(keras.optimizers.SGD(0.5), loss=TokenCrossEntropy(0.1), jit_compile=jit)
+        tiny.train_on_batch(batch(), labels())
+    for plain, compiled in zip(*(tiny.get_weights() for tiny in models), strict=True):
+        np.testing.assert_allclose(compiled, plain, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_mixed_precision_trains_with_an_empty_row(name, policy):
+    mixed = small(name, dtype=policy)
+    data, answers = batch(), labels()
+    data["source"][0], data["target"][0, 1:], answers[0] = 0, 0, 0
+    mixed.compile(keras.optimizers.SGD(0.1), loss=TokenCrossEntropy(0.1))
+    assert np.isfinite(mixed.train_on_batch(data, answers))
+    assert all(np.isfinite(weight).all() for weight in mixed.get_weights())
+
+
+@pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_mixed_precision_keeps_logits_and_maps_in_float32(name, policy):
     mixed = small(name, dtype=policy)
@@ -258,3 +280,25 @@ def test_configurations_survive_json():
     config = json.loads(json.dumps(tiny.get_config()))
     assert config["norm"] == "pre"
     assert type(tiny).from_config(config).fields == tiny.fields
+
+
+@pytest.mark.parametrize("name", ["transformer-tiny", "transformer-modern-tiny", "gpt2-tiny"])
+def test_tied_weights_are_one_variable(name, tmp_path):
+    """Counted once, saved once, and still one after reloading and one more update."""
+    small(name).save(tmp_path / "model.keras")
+    tied = zoo.load_model(tmp_path / "model.keras")
+    matrices = [w for w in tied.weights if w.path.endswith("matrix")]
+    assert [w.shape for w in matrices] == [(VOCAB, 64)]
+    tied.compile(keras.optimizers.SGD(1.0), loss=TokenCrossEntropy(0.0))
+    before, full = numpy(matrices[0]).copy(), batch()
+    tied.train_on_batch(full, labels())
+    moved = abs(numpy(matrices[0]) - before).max(axis=1) > 0
+    assert moved.all()  # as the output's matrix every row moves; as an embedding those of the batch alone would
+    embedding = getattr(tied, "embedding", None) or tied.source_embedding
+    np.testing.assert_allclose(numpy(embedding(np.array([[7]])))[0, 0], scale_of(name) * numpy(matrices[0])[7])
+    states = keras.random.normal((1, 64))
+    np.testing.assert_allclose(numpy(embedding.logits(states)), numpy(states) @ numpy(matrices[0]).T, atol=1e-5)
+
+
+def scale_of(name):
+    return 1.0 if name.startswith("gpt2") else 8.0  # the root of the width, at the look-up only

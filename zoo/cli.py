@@ -36,8 +36,11 @@ def _parser():
     parser.add_argument("--version", action="version", version=f"attention-zoo {zoo.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    command = commands.add_parser("list", help="list the models' names", description="Lists the models' names.")
+    command = commands.add_parser(
+        "list", help="list the models", description="Lists the models: name, parameters, paper, what differs."
+    )
     command.add_argument("pattern", nargs="?", default="*", help="wildcard, such as 'seq2seq-*'")
+    command.add_argument("--markdown", action="store_true", help="as a Markdown table")
     command.set_defaults(run=_list)
 
     command = commands.add_parser("show", help="show a model's configuration and cost", description="Shows a model.")
@@ -75,10 +78,15 @@ def _list(options):
     names = zoo.list_models(options.pattern)
     if not names:
         raise ValueError(f"no model's name matches {options.pattern!r}: there are {', '.join(zoo.list_models())}")
-    left = max(map(len, names))
-    for name in names:
-        description = zoo.describe(name)
-        print(f"{name:<{left}}  {description.parameters:>13,}  {description.paper}")
+    described = [zoo.describe(name) for name in names]
+    rows = [(d.name, f"{d.parameters:,}", d.paper, d.differs) for d in described]
+    if options.markdown:
+        columns = "name", "parameters", "paper", "what differs"
+        print(zoo.markdown_table(columns, [(f"`{name}`", *others) for name, *others in rows]))
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, parameters, paper, differs in rows:
+        print(f"{name:<{widths[0]}}  {parameters:>{widths[1]}}  {paper:<{widths[2]}}  {differs}")
 
 
 def _show(options):

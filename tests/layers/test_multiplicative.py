@@ -1,8 +1,10 @@
+import keras
 import numpy as np
 import pytest
 from keras import ops
 
 from tests.reference import softmax
+from zoo.layers.additive import AdditiveAttention
 from zoo.layers.multiplicative import SCORES, MultiplicativeAttention
 
 B, T, S, N, UNITS, LONGEST = 2, 3, 5, 7, 11, 13
@@ -102,3 +104,42 @@ def test_a_source_past_the_location_table_is_refused():
     layer = MultiplicativeAttention("location", max_source=4)
     with pytest.raises(ValueError, match="length 5 is past max_source=4"):
         layer(ops.zeros((1, 1, 3)), ops.zeros((1, 5, 3)))
+
+
+class Attending(keras.Model):
+    """Attends from each row of its input, times a weight, to all of them, with a row that has nothing to attend to."""
+
+    def __init__(self, attention, policy):
+        super().__init__(dtype=policy)
+        self.attention = attention
+
+    def build(self, shape):
+        self.factor = self.add_weight(name="factor", shape=(), initializer="ones")
+        self.attention.build(shape, shape)
+
+    def call(self, x):
+        context, _ = self.attention(x * self.factor, x, mask=np.array([[True, True], [False, False]]))
+        return ops.cast(context, "float32")
+
+
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda policy: MultiplicativeAttention("dot", dtype=policy),
+        lambda policy: MultiplicativeAttention("general", dtype=policy),
+        lambda policy: MultiplicativeAttention("general", local="p", dtype=policy),
+        lambda policy: AdditiveAttention(3, dtype=policy),
+    ],
+)
+def test_extreme_scores_have_finite_gradients_in_half_precision(make, policy):
+    """Raw scores of +-6e4, forwards and backwards."""
+    model, x = Attending(make(policy), policy), np.array([[[245.0, 0], [-245, 0]]] * 2, "float32")
+    model.build(x.shape)
+    for weight in model.attention.weights:
+        if weight.shape == (2, 2):
+            weight.assign(np.eye(2))
+    model.compile(keras.optimizers.SGD(1e-3), loss="mse")
+    assert np.isfinite(model.train_on_batch(x, np.zeros((2, 2, 2), "float32")))
+    assert np.isfinite(ops.convert_to_numpy(model(x))).all()
+    assert all(np.isfinite(ops.convert_to_numpy(w)).all() for w in model.weights)

@@ -119,46 +119,52 @@ _MODERN = {"norm": "pre", "normalization": "rms", "positions": "rope", "activati
 
 def _luong(differs, **changes):
     """A row of Luong et al., Table 4, all of which feed h~ back."""
-    return Entry("seq2seq-luong", f"{differs}; input feeding", {"input_feeding": True, **changes})
+    return Entry("seq2seq-luong", f"seq2seq-luong with input feeding, {differs}", {"input_feeding": True, **changes})
 
 
 def _base(differs, paper, **changes):
-    return Entry("transformer", f"base with {differs}", changes, paper)
+    return Entry("transformer", f"transformer-base with {differs}", changes, paper)
 
 
 MODELS = {
     "seq2seq-base": Entry("seq2seq", "no attention: one vector carries the sentence"),
-    "seq2seq-tiny": Entry("seq2seq", "base, small", _TINY_RNN),
+    "seq2seq-tiny": Entry("seq2seq", "seq2seq-base, small", _TINY_RNN),
     "seq2seq-bahdanau": Entry("seq2seq-bahdanau", "additive attention, from the state before the step"),
-    "seq2seq-bahdanau-tiny": Entry("seq2seq-bahdanau", "the same, small; Keras's initial values", _TINY_BAHDANAU),
+    "seq2seq-bahdanau-tiny": Entry(
+        "seq2seq-bahdanau", "seq2seq-bahdanau, small; Keras's initial values", _TINY_BAHDANAU
+    ),
     "seq2seq-bahdanau-coverage": Entry(
         "seq2seq-bahdanau",
-        "scores see the weights so far; coverage loss",
+        "seq2seq-bahdanau whose scores see the weights so far; coverage loss",
         {"coverage": True},
         "Bahdanau et al. 2015; See et al. 2017",
     ),
-    "seq2seq-luong": Entry("seq2seq-luong", "multiplicative attention, from the state after the step; score general"),
+    "seq2seq-luong": Entry(
+        "seq2seq-luong", "multiplicative attention, from the state after the step; score h_t . W h_s"
+    ),
     "seq2seq-luong-tiny": Entry(
-        "seq2seq-luong", "the same, small; Keras's initial values",
+        "seq2seq-luong", "seq2seq-luong, small; Keras's initial values",
         {**_TINY_RNN, "depth": 1, "initialization": "glorot"},
     ),
     "seq2seq-luong-dot": _luong("score h_t . h_s", score="dot"),
     "seq2seq-luong-general": _luong("score h_t . W h_s", score="general"),
     "seq2seq-luong-concat": _luong("score v . tanh(W [h_t; h_s])", score="concat"),
     "seq2seq-luong-location": _luong("score from h_t alone", score="location"),
-    "seq2seq-luong-local-m": _luong("general in a window around t", local="m"),
-    "seq2seq-luong-local-p": _luong("general in a window around a predicted place", local="p"),
+    "seq2seq-luong-local-m": _luong("general score in a window around t", local="m"),
+    "seq2seq-luong-local-p": _luong("general score in a window around a predicted place", local="p"),
     "seq2seq-pointer": Entry("seq2seq-pointer", "writes a word or copies one of the source; coverage"),
-    "seq2seq-pointer-tiny": Entry("seq2seq-pointer", "the same, small; copies words of the vocabulary only",
+    "seq2seq-pointer-tiny": Entry("seq2seq-pointer", "seq2seq-pointer, small; copies words of the vocabulary only",
                                   {**_TINY_RNN, "copies": 0}),
     "transformer-base": Entry("transformer", "multi-head attention, post-norm, sinusoids"),
     "transformer-big": Entry(
-        "transformer", "base, twice as wide", {"width": 1024, "heads": 16, "feedforward": 4096, "dropout": 0.3}
+        "transformer", "transformer-base, twice as wide",
+        {"width": 1024, "heads": 16, "feedforward": 4096, "dropout": 0.3},
     ),
     "transformer-small": Entry(
-        "transformer", "base, half as wide and deep", {"width": 256, "depth": 3, "heads": 4, "feedforward": 1024}
+        "transformer", "transformer-base, half as wide and deep",
+        {"width": 256, "depth": 3, "heads": 4, "feedforward": 1024},
     ),
-    "transformer-tiny": Entry("transformer", "base, small", _TINY_TRANSFORMER),
+    "transformer-tiny": Entry("transformer", "transformer-base, small", _TINY_TRANSFORMER),
     "transformer-base-prenorm": _base("normalisation before each sub-layer", "Wang et al. 2019", norm="pre"),
     "transformer-base-relative": _base(
         "vectors for clipped distances, keys and values", "Shaw et al. 2018", positions="relative"
@@ -173,12 +179,17 @@ MODELS = {
         **_MODERN, key_heads=2, feedforward=1408,
     ),
     "transformer-modern-tiny": Entry(
-        "transformer", "modern, small", {**_TINY_TRANSFORMER, **_MODERN, "key_heads": 2, "feedforward": 176},
+        "transformer", "transformer-modern, small",
+        {**_TINY_TRANSFORMER, **_MODERN, "key_heads": 2, "feedforward": 176},
         "Touvron et al. 2023 (Llama 2)",
     ),
     "bert-base": Entry("bert", "encoder alone; masked tokens and next sentence"),
-    "bert-tiny": Entry("bert", "the same, 2 layers of 128", {"width": 128, "depth": 2, "heads": 2, "feedforward": 512},
-                       "Devlin et al. 2019; Turc et al. 2019"),
+    "bert-tiny": Entry(
+        "bert", "bert-base, with 2 layers of 128", {"width": 128, "depth": 2, "heads": 2, "feedforward": 512},
+        "Devlin et al. 2019; Turc et al. 2019",
+    ),
     "gpt2-small": Entry("gpt2", "decoder alone; the source is its prompt"),
-    "gpt2-tiny": Entry("gpt2", "the same, small", {**_TINY_TRANSFORMER, "max_length": 256, "attention_dropout": 0.0}),
+    "gpt2-tiny": Entry(
+        "gpt2", "gpt2-small, smaller", {**_TINY_TRANSFORMER, "max_length": 256, "attention_dropout": 0.0}
+    ),
 }  # fmt: skip
