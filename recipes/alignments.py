@@ -21,56 +21,75 @@ VARIANTS = (
     "Transformer, best head=transformer-tiny",
     "Transformer, rotary, best head=transformer-tiny positions=rope",
 )
-COLUMNS = ("attention", "exact match", "AER", "entropy", "map", "head", "row stands for the word", "minutes")
+COLUMNS = ("attention", "exact match", "AER", "entropy", "map", "head", "a row is of the word", "minutes")
+
+
+def positive(text):
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} must be at least 1")
+    return int(text)
 
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add = parser.add_argument
     add("--variants", nargs="+", default=VARIANTS, metavar="LABEL=MODEL [FIELD=VALUE ...]", help="what to compare")
-    add("--epochs", type=int, default=9, help="passes over the 24,000 training pairs")
-    add("--batch-tokens", type=int, default=1024, help="tokens of a batch on each side, padding included")
-    add("--vocab", type=int, default=800, help="pieces of the shared vocabulary")
+    add("--train", type=positive, default=24_000, help="training pairs")
+    add("--held-out", type=positive, default=500, help="pairs of dev, and of test")
+    add("--epochs", type=positive, default=9, help="passes over the training pairs")
+    add("--batch-tokens", type=positive, default=1024, help="tokens of a batch on each side, padding included")
+    add("--vocab", type=positive, default=800, help="pieces of the shared vocabulary")
     add("--seed", type=int, default=1, help="of data, weights and order")
     add("--sentence", default="the cat sat on the mat", help="sentence of the picture")
     add("--output", type=pathlib.Path, default=pathlib.Path("runs/alignments"), help="folder for table and picture")
     return parser.parse_args()
 
 
-def train(variant, tokenizer, batches, settings):
-    """Trains one variant; returns its text model."""
-    import keras  # only now: --help and mistakes need no TensorFlow
+def prepare(variant, tokenizer, seed):
+    """Builds one variant: (label, text model)."""
+    import keras  # only now: --help needs no TensorFlow
 
-    name, *fields = variant.split()
-    keras.utils.set_random_seed(settings.seed)
+    label, equals, rest = variant.partition("=")
+    if not equals or not rest.strip():
+        raise ValueError(f"{variant!r} is not LABEL=MODEL [FIELD=VALUE ...]")
+    name, *fields = rest.split()
+    keras.utils.set_random_seed(seed)
     sizes = {"source_vocab": tokenizer.vocabulary, "target_vocab": tokenizer.vocabulary}
     model = zoo.build(name, **{**sizes, **zoo.parse_fields(fields)})
+    text = zoo.TextModel(model, tokenizer)
+    if not any(role.endswith("/cross") for role in text.attend("a", "a").maps):
+        raise ValueError(f"{name} has no attention from target to source to read alignments off")
+    return label, text
+
+
+def train(model, batches, settings):
     adam = zoo.transformer_optimizer(model.fields["width"], warmup=400, averaging=0.995)
     model.compile(adam, loss=zoo.TokenCrossEntropy(0.1))
     epochs = {"steps_per_epoch": batches.steps, "epochs": settings.epochs}
     model.fit(batches.dataset.repeat(), **epochs, shuffle=False, verbose=2)
-    return zoo.TextModel(model, tokenizer)
 
 
 def main(settings):
     zoo.quiet()
-    settings.output.mkdir(parents=True, exist_ok=True)
-    corpus = zoo.corpus("toy-en-tr", seed=settings.seed)
+    sizes = {"dev": settings.held_out, "test": settings.held_out, "limit": settings.train}
+    corpus = zoo.corpus("toy-en-tr", seed=settings.seed, **sizes)
     tokenizer = zoo.Tokenizer.train([text for pair in corpus.train for text in pair], vocabulary=settings.vocab)
     batches = zoo.batches(
         corpus.train, tokenizer, tokenizer, batch_tokens=settings.batch_tokens, max_tokens=64, shuffle=settings.seed
     )
+    texts = dict(prepare(variant, tokenizer, settings.seed) for variant in settings.variants)
+    settings.output.mkdir(parents=True, exist_ok=True)
     rows, images = [], []
-    for label, variant in (text.split("=", 1) for text in settings.variants):
+    for label, text in texts.items():
         start = time.monotonic()
-        print(f"\n{label}: {variant}")
-        text = train(variant, tokenizer, batches, settings)
+        print(f"\n{label}: {text.model.name}")
+        train(text.model, batches, settings)
         dev = zoo.alignment_scores(text.attend_pairs(corpus.dev), corpus.alignments["dev"])
         role, head, reading = best = min(dev, key=lambda which: dev[which].error_rate)  # chosen on dev, shown on test
         test = zoo.alignment_scores(text.attend_pairs(corpus.test), corpus.alignments["test"])[best]
         exact = zoo.evaluate(text, corpus.test).exact
-        minutes = (time.monotonic() - start) / 60
         scores = f"{exact:.1%}", f"{test.error_rate:.3f}", f"{test.entropy:.2f}"
+        minutes = (time.monotonic() - start) / 60
         rows.append((label, *scores, role, head, reading, f"{minutes:.1f}"))
         images.append(text.attend(settings.sentence).image(role, head, title=label))
         table = zoo.markdown_table(COLUMNS, rows)

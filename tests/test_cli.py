@@ -33,7 +33,9 @@ def test_list_names_parameters_and_papers(capsys):
     assert main(["list", "transformer-*"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == zoo.list_models("transformer-*")
-    assert any("63,045,632" in line and "Vaswani" in line for line in lines)
+    assert any("63,045,632" in line and "Vaswani" in line and "post-norm" in line for line in lines)
+    assert main(["list", "transformer-base", "--markdown"]) == 0
+    assert capsys.readouterr().out.startswith("| name | parameters | paper | what differs |")
 
 
 def test_show_takes_fields(capsys):

@@ -54,3 +54,33 @@ def test_a_users_mistake_is_one_clear_line_before_training(options, words, tmp_p
     assert done.returncode == 2
     assert words in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
+
+
+def test_alignments_compares_variants(tmp_path):
+    recipe = ROOT / "recipes" / "alignments.py"
+    variants = ["dot=seq2seq-luong-tiny score=dot width=16", "small=transformer-tiny depth=1"]
+    sizes = ["--train", "40", "--held-out", "7", "--epochs", "1", "--output", "out"]
+    done = run(recipe, *sizes, "--variants", *variants, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    table = (tmp_path / "out" / "alignments.md").read_text(encoding="utf-8")
+    assert table in done.stdout
+    rows = [line.split(" | ") for line in table.splitlines()[2:]]
+    assert [row[0] for row in rows] == ["| dot", "| small"]
+    assert all(0 <= float(row[2]) <= 1 and float(row[3]) > 0 for row in rows)
+    assert (tmp_path / "out" / "alignments.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--variants", "transformer-tiny"], "'transformer-tiny' is not LABEL=MODEL"),
+        (["--variants", "a=transformer-bass"], "did you mean"),
+        (["--variants", "a=seq2seq-tiny"], "seq2seq-tiny has no attention from target to source"),
+        (["--epochs", "0"], "must be at least 1"),
+    ],
+)
+def test_a_mistake_is_one_clear_line_before_anything_is_trained(options, words, tmp_path):
+    done = run(ROOT / "recipes" / "alignments.py", "--train", "40", "--held-out", "7", *options, cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr.splitlines()[-1]
+    assert "Epoch" not in done.stdout

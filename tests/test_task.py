@@ -281,3 +281,42 @@ def test_no_folder_at_all(tmp_path):
 def test_the_end_of_a_sentence_is_a_token_of_the_source(text):
     assert text.source_tokenizer.encode(["the"])[0][-1] != EOS
     assert text.attend("the", max_length=2).source_tokens[-1] == "</s>"
+
+
+NAMES = ["transformer-tiny", "seq2seq-bahdanau-tiny", "gpt2-tiny"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pairs_together_are_pairs_alone(name, tokenizer):
+    text = make(tokenizer, name)
+    pairs = [("the cat sat", "the dog"), ("a b c d e f g", "the cat sat a b"), ("the dog ran home", "a")]
+    for together, pair in zip(text.attend_pairs(pairs), pairs, strict=True):
+        alone = text.attend(*pair)
+        assert (together.source_tokens, together.target_tokens) == (alone.source_tokens, alone.target_tokens)
+        assert together.text == pair[1]
+        assert list(together.maps) == list(alone.maps)
+        for role, weights in together.maps.items():
+            np.testing.assert_allclose(weights, alone.maps[role], atol=1e-5)
+            rows, columns = together.axes(role)
+            assert weights.shape[1:] == (len(rows), len(columns))
+
+
+def test_a_blank_source_among_pairs_is_named(text):
+    with pytest.raises(ValueError, match="source 2 is blank"):
+        text.attend_pairs([("the cat", "a"), (" ", "b")])
+
+
+def test_a_reversed_source_reads_backwards_and_is_shown_forwards(tokenizer, tmp_path):
+    model = zoo.build("transformer-tiny", **dict.fromkeys(("source_vocab", "target_vocab"), tokenizer.vocabulary))
+    plain, backwards = zoo.TextModel(model, tokenizer), zoo.TextModel(model, tokenizer.reversed(), tokenizer)
+    backwards.save(tmp_path / "saved")
+    backwards = zoo.load(tmp_path / "saved")
+    pieces = tokenizer.encode(["the cat sat"])[0]
+    mirrored = tokenizer.decode([pieces[::-1]])
+    view, expected = backwards.attend("the cat sat", "a b"), plain.attend(mirrored[0], "a b")
+    assert view.source_tokens == plain.attend("the cat sat", "a b").source_tokens
+    order = [*reversed(range(len(pieces))), len(pieces)]
+    np.testing.assert_allclose(view.maps["decoder/1/cross"], expected.maps["decoder/1/cross"][:, :, order], atol=1e-5)
+    encoder = expected.maps["encoder/0/self"]
+    np.testing.assert_allclose(view.maps["encoder/0/self"], encoder[:, order][:, :, order], atol=1e-5)
+    assert backwards.generate(["the cat sat"], max_length=4) == plain.generate(mirrored, max_length=4)

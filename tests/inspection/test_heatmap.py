@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
+from PIL import Image
 
-from zoo.inspection.heatmap import draw, label, shade
+from zoo.inspection.heatmap import draw, label, shade, side_by_side
 
 
 def test_shades_run_from_white_to_dark_blue():
@@ -38,3 +39,12 @@ def test_long_axes_and_titles_fit():
 def test_tokens_must_fit_the_matrix():
     with pytest.raises(ValueError, match=r"weights \(2, 3\) do not fit 2 rows and 2 columns"):
         draw(np.zeros((2, 3)), ["a", "b"], ["x", "y"])
+
+
+def test_pictures_are_joined_in_rows():
+    whole = side_by_side([Image.new("RGB", size, "red") for size in ((3, 5), (7, 2), (11, 1))], across=2)
+    assert whole.size == (11, 6)
+    pixels = np.asarray(whole)
+    assert (pixels[:5, :3] == [255, 0, 0]).all()
+    assert (pixels[2:5, 3:] == 255).all()
+    assert (pixels[5] == [255, 0, 0]).all()

@@ -45,9 +45,11 @@ def test_no_text_becomes_a_special_id(tokenizer):
         assert not {0, 1, 2, 3} & set(ids)
 
 
-def test_the_same_inside_tf_data(tokenizer):
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_same_inside_tf_data(reverse, tokenizer):
     import tensorflow as tf
 
+    tokenizer = tokenizer.reversed() if reverse else tokenizer
     dataset = tf.data.Dataset.from_tensor_slices(HARD).batch(3).map(tokenizer.in_graph())
     rows = [row for ragged in dataset for row in ragged.to_list()]
     assert rows == tokenizer.encode(HARD)
@@ -124,3 +126,12 @@ def test_a_model_with_other_special_ids_is_refused(tmp_path):
     )
     with pytest.raises(ValueError, match="pad, bos, eos, unk = .*0, 1, 2, 3"):
         Tokenizer((tmp_path / "other.model").read_bytes())
+
+
+def test_a_reversed_tokenizer_turns_ids_and_keeps_texts():
+    forwards = Tokenizer.train(["the cat sat on the mat", "işık çok"], 310)
+    backwards = forwards.reversed()
+    texts = ["the cat", "", " sat  çok"]
+    assert backwards.encode(texts) == [row[::-1] for row in forwards.encode(texts)]
+    assert backwards.decode([[*row, 2, 0] for row in backwards.encode(texts)]) == texts
+    assert backwards.reversed().encode(texts) == forwards.encode(texts)

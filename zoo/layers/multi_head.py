@@ -142,8 +142,9 @@ class MultiHeadAttention(ExplicitMasks):
     def _explicit(self, keys, values, training):
         """Whether the weights have to be made: someone looks, or the fused kernel cannot do it."""
         dropping = training and self.options["dropout"] > 0
-        # JAX's fused kernel takes keys and values of one width only.
-        other = self.options["relation"] == "relative" or keys.shape[-1] != values.shape[-1]
+        # JAX's fused kernel takes keys and values of one width only, and on CPUs has no gradient in float16.
+        half = keras.backend.backend() == "jax" and keras.backend.standardize_dtype(keys.dtype) == "float16"
+        other = self.options["relation"] == "relative" or keys.shape[-1] != values.shape[-1] or half
         return listening() or dropping or other
 
     def _fused(self, query, keys, values, mask, bias):

@@ -30,11 +30,14 @@ def rotate(x, start=0, base=10000.0):
     shape, width = ops.shape(x), x.shape[-1]
     frequencies = ops.exp(ops.arange(width // 2, dtype="float32") * (-2.0 * math.log(base) / width))
     angles = ops.expand_dims(ops.cast(positions_from(start, shape[1]), "float32"), -1) * frequencies
-    angles = ops.expand_dims(angles, -2)  # the same for every head
-    cos, sin = (ops.cast(f(angles), x.dtype) for f in (ops.cos, ops.sin))
-    pairs = ops.reshape(x, (*shape[:-1], width // 2, 2))
-    even, odd = pairs[..., 0], pairs[..., 1]
-    return ops.reshape(ops.stack([even * cos - odd * sin, even * sin + odd * cos], axis=-1), shape)
+    cos, sin = ops.cos(angles), ops.sin(angles)
+    # (x, y) cos + (y, x) (-sin, sin): half the time of making both coordinates apart and joining them
+    cos, sin = (
+        ops.cast(ops.reshape(ops.stack(pair, axis=-1), (*ops.shape(angles)[:-1], 1, width)), x.dtype)
+        for pair in ((cos, cos), (-sin, sin))
+    )
+    turned = ops.reshape(ops.flip(ops.reshape(x, (*shape[:-1], width // 2, 2)), axis=-1), shape)
+    return x * cos + turned * sin
 
 
 @keras.saving.register_keras_serializable("zoo")
