@@ -14,7 +14,7 @@ test: .venv/installed
 
 # Layers, models and decoding on Keras's other backend, which compiles every operation for every size: the tiny models.
 test-jax: .venv-jax/installed
-	KERAS_BACKEND=jax $(JAX) -m pytest -n 2 --dist loadgroup tests/layers tests/decoding
+	KERAS_BACKEND=jax $(JAX) -m pytest -n 2 --dist loadgroup tests/layers tests/decoding tests/models
 	KERAS_BACKEND=jax $(JAX) -m pytest -n 2 --dist loadgroup tests/test_zoo.py -k tiny
 
 lint: .venv/installed
