@@ -2,7 +2,7 @@
 
 from keras import ops
 
-from zoo.decoding.protocol import Hypotheses, check_max_length, check_source, generable, run_compiled
+from zoo.decoding.protocol import Hypotheses, check_max_length, check_source, first_nan, generable, run_compiled
 from zoo.ids import BOS, EOS, PAD
 
 
@@ -39,7 +39,7 @@ def greedy(model, source, max_length=None):
     )
 
 
-def _search(model, cache_length, source, limit):
+def _search(model, cache_length, options, source, limit):
     memory, cache = model.start(source, cache_length)
     rows = ops.shape(source)[0]
     state = {
@@ -50,10 +50,12 @@ def _search(model, cache_length, source, limit):
         "log_probs": ops.zeros((rows,), "float32"),
         "lengths": ops.zeros((rows,), "int32"),
         "finished": ops.all(ops.equal(source, PAD), axis=1),  # an empty row has nothing to say
+        "nan_step": ops.full((), -1, "int32"),
     }
 
     def going(state):
-        return ops.logical_and(state["index"] < limit, ops.logical_not(ops.all(state["finished"])))
+        on = ops.logical_and(state["index"] < limit, state["nan_step"] < 0)
+        return ops.logical_and(on, ops.logical_not(ops.all(state["finished"])))
 
     def advance(state):
         index, finished = state["index"], state["finished"]
@@ -69,7 +71,8 @@ def _search(model, cache_length, source, limit):
             "log_probs": state["log_probs"] + ops.where(finished, 0.0, best),
             "lengths": state["lengths"] + ops.cast(ops.logical_not(finished), "int32"),
             "finished": ops.logical_or(finished, ops.equal(token, EOS)),
+            "nan_step": first_nan(state["nan_step"], logits, index),
         }
 
     (state,) = ops.while_loop(going, lambda state: (advance(state),), (state,))
-    return {name: state[name] for name in ("tokens", "log_probs", "lengths", "finished")}
+    return {name: state[name] for name in ("tokens", "log_probs", "lengths", "finished", "nan_step")}

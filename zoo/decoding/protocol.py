@@ -100,18 +100,19 @@ def repeat_rows(tree, times):
 
 
 class _Search(keras.Model):
-    """Runs `search(model, cache_length, **inputs)` as one graph: Keras compiles `call` on every backend."""
+    """Runs `search(model, cache_length, options, **inputs)` as one graph: Keras compiles `call` on every backend."""
 
-    def __init__(self, model, search, cache_length):
+    def __init__(self, model, search, cache_length, options):
         super().__init__(name="search")
         self.model = model
         self.search = search
         self.cache_length = cache_length
+        self.options = options
         self.built = True
         self.compile(optimizer=None)
 
     def call(self, inputs):
-        return self.search(self.model, self.cache_length, **inputs)
+        return self.search(self.model, self.cache_length, self.options, **inputs)
 
 
 class _Searches:
@@ -119,22 +120,45 @@ class _Searches:
 
     def __init__(self):
         self.by_key = {}
+        self.shapes = set()
 
 
-def run_compiled(model, search, length, **inputs):
-    """Runs a search over arrays, compiled once for a model, a search and a rounded length.
+def run_compiled(model, search, length, options=None, **inputs):
+    """Runs a search over arrays, compiled once for a model, a search, its options, a rounded length and the shapes.
 
     Args:
-        search: function(model, cache_length, **inputs) of tensors, a tree of tensors; the same object on every call.
+        search: function(model, cache_length, options, **inputs) of tensors, a dictionary of tensors; the same object on
+            every call. "nan_step" in what it gives is the first step whose logits were NaN, or -1.
         length: the longest output; the cache gets the next multiple of `CACHE_MULTIPLE` that the model can take.
+        options: hashable, fixed in the graph.
         inputs: NumPy arrays, "source" among them; the search also gets `limit`, the length as a scalar.
     Returns:
-        The search's tree, of NumPy arrays.
+        The search's dictionary, of NumPy arrays.
+    Raises:
+        ValueError: logits that are NaN, with the step.
     """
-    searches = model.__dict__.setdefault("_searches", _Searches()).by_key
+    searches = model.__dict__.setdefault("_searches", _Searches())
     most = _target_limit(model, inputs["source"].shape[1])
     rounded = -(-length // CACHE_MULTIPLE) * CACHE_MULTIPLE
-    key = search, rounded if most is None else min(rounded, max(most, 1))
-    if key not in searches:
-        searches[key] = _Search(model, *key)
-    return searches[key].predict_on_batch({**inputs, "limit": np.int32(length)})
+    key = search, rounded if most is None else min(rounded, max(most, 1)), options
+    if key not in searches.by_key:
+        searches.by_key[key] = _Search(model, *key)
+    searches.shapes.add((key, *(value.shape for value in inputs.values())))
+    found = searches.by_key[key].predict_on_batch({**inputs, "limit": np.int32(length)})
+    step = int(found.pop("nan_step"))
+    if step >= 0:
+        raise ValueError(
+            f"the model's logits are NaN at step {step + 1} of the search: its weights or inputs are not finite"
+        )
+    return found
+
+
+def compiled_shapes(model):
+    """How many combinations of search, options and shapes have been compiled for a model so far."""
+    searches = model.__dict__.get("_searches")
+    return len(searches.shapes) if searches else 0
+
+
+def first_nan(step, logits, index):
+    """Carries the first step whose logits hold a NaN: `step` where there has been one, else `index` or -1."""
+    return ops.where(ops.logical_and(step < 0, ops.any(ops.isnan(logits))), index, step)

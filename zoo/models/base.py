@@ -134,7 +134,8 @@ class Generator(ZooModel):
     def check_start(self, source, max_length):
         """Refuses a source (B, S), or a number of positions after it, that the model cannot take: see `start`."""
         self.check_lengths({"source": source})
-        limit = self.target_limit(source.shape[1])
+        # A length that only the graph knows was looked at by the search, before it ran.
+        limit = None if source.shape[1] is None else self.target_limit(source.shape[1])
         if limit is not None and max_length > limit:
             raise ValueError(
                 f"max_length={max_length}: after a source of {source.shape[1]} tokens {self.name} can write at most "

@@ -97,10 +97,10 @@ class GPT2(Generator):
         return {"mask": mask, "lengths": _lengths(source)}, cache
 
     def step(self, token, index, memory, cache):
-        prompt = memory["mask"].shape[1]
+        prompt = ops.shape(memory["mask"])[1]
         x = self._embed(ops.expand_dims(token, 1), memory["lengths"] + index, False)
-        written = ops.arange(cache[0][0].shape[1] - prompt) <= index
-        written = ops.broadcast_to(written, (ops.shape(token)[0], written.shape[0]))
+        room = ops.shape(cache[0][0])[1] - prompt
+        written = ops.broadcast_to(ops.arange(room) <= index, (ops.shape(token)[0], room))
         seen = ops.concatenate([memory["mask"], written], axis=1)[:, None, None, :]
         with tap() as maps:
             x, cache = self._run(x, seen, cache, prompt + index)

@@ -1,0 +1,215 @@
+"""Beam search: the likeliest outputs that a few hypotheses a source, followed together, lead to."""
+
+from dataclasses import dataclass
+
+import keras
+import numpy as np
+from keras import ops
+
+from zoo.decoding.constraints import Constraints, allow, check_banned, check_prefix
+from zoo.decoding.protocol import (
+    Hypotheses,
+    check_max_length,
+    check_source,
+    first_nan,
+    repeat_rows,
+    run_compiled,
+)
+from zoo.decoding.ranking import candidates, finish, gather, keep, penalty, write
+from zoo.ids import BOS, PAD
+
+ATTENTION = (False, True, "heads")
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What is fixed in the graph."""
+
+    beams: int
+    n_best: int
+    groups: int
+    attention: object
+    covering: bool
+    constraints: Constraints
+
+
+def beam_search(
+    model,
+    source,
+    beams=4,
+    n_best=None,
+    max_length=None,
+    length_penalty=0.6,
+    coverage_penalty=0.0,
+    min_length=0,
+    banned=(),
+    no_repeat_ngrams=0,
+    prefix=None,
+    groups=1,
+    diversity=0.5,
+    return_attention=False,
+):
+    """Follows the `beams` likeliest beginnings of an output at a time, and returns the best whole ones.
+
+        score(y) = log p(y | x) / ((5 + n) / 6)^alpha + beta sum_i log min(sum_j a_ji, 1)
+
+    Vaswani et al. 2017, section 6.1; Wu et al. 2016 (GNMT), Eq. 14. n is the number of the output's tokens, EOS
+    included; a_ji the attention from its j-th token to the i-th of the source, mean over heads.
+
+    A beginning that takes EOS while it is among the `beams` best leaves the live set, whose place is filled, and is
+    kept with the best `n_best` finished ones. A source is done when the worst of these beats what the best live
+    beginning could still get, log p / ((5 + max_length) / 6)^alpha, or at `max_length`. Tokens that a rule hides keep
+    their share of the probability: `log_probs` are the model's own.
+
+    With `groups`, beams are split into groups that choose one after another, and a token loses `diversity` for each
+    earlier group's beam that has chosen it at this position (Vijayakumar et al. 2018, Hamming diversity).
+
+    Args:
+        model: anything with `start` and `step` (see `zoo.decoding.protocol`).
+        source: (B, S) int ids, PAD after the last real token; a row of PAD alone gets empty outputs.
+        beams: K, beginnings followed for each source; at most the vocabulary.
+        n_best: N, outputs returned for each source, different from one another; default K.
+        max_length: most tokens of an output, EOS included; default S + 50.
+        length_penalty: alpha; 0 compares log-probabilities as they are, more favours longer outputs.
+        coverage_penalty: beta; 0 = none.
+        min_length: fewest tokens of an output, EOS included.
+        banned: ids never written.
+        no_repeat_ngrams: n; no n tokens in a row occur twice. 0 = no rule.
+        prefix: (B, P) ids that outputs begin with, PAD after the last; part of the output and of its length.
+        groups, diversity: see above; `groups` divides `beams`.
+        return_attention: True returns the mean over all heads of attention to the source, "heads" each of them.
+    Returns:
+        Hypotheses, best first. One that is not finished is returned only where fewer than N finished, and after them.
+    Raises:
+        ValueError: values that cannot be; logits that are NaN, with the step.
+
+    Example::
+
+        zoo.beam_search(model, source, beams=4).tokens[:, 0]
+    """
+    source = check_source(source)
+    max_length = check_max_length(max_length, source, model)
+    vocabulary = model.vocabulary("target") if hasattr(model, "vocabulary") else None
+    n_best = beams if n_best is None else n_best
+    _check(beams, n_best, groups, vocabulary)
+    for name, value in (
+        ("length_penalty", length_penalty),
+        ("coverage_penalty", coverage_penalty),
+        ("diversity", diversity),
+    ):
+        if not 0 <= value < np.inf:
+            raise ValueError(f"{name}={value}: must be a number of at least 0")
+    if return_attention not in ATTENTION:
+        raise ValueError(f"return_attention={return_attention!r}: must be False, True or 'heads'")
+    if min_length > max_length:
+        raise ValueError(f"min_length={min_length}: must be at most max_length={max_length}")
+    constraints = Constraints(min_length, check_banned(banned, vocabulary), no_repeat_ngrams)
+    covering = coverage_penalty > 0
+    options = _Options(beams, n_best, groups, return_attention, covering, constraints)
+    numbers = {"alpha": length_penalty, "beta": coverage_penalty, "diversity": diversity}
+    inputs = {name: np.float32(value) for name, value in numbers.items()}
+    inputs["prefix"] = check_prefix(prefix, source, max_length)
+    found = run_compiled(model, _search, max_length, options, source=source, **inputs)
+    longest = max(1, found["lengths"].max())
+    attention = found.get("attention")
+    return Hypotheses(
+        tokens=found["tokens"][:, :, :longest],
+        scores=found["scores"],
+        log_probs=found["log_probs"],
+        lengths=found["lengths"],
+        finished=found["finished"],
+        attention=None if attention is None else attention[:, :, :, :longest],
+    )
+
+
+def _check(beams, n_best, groups, vocabulary):
+    for name, value in (("beams", beams), ("n_best", n_best), ("groups", groups)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise ValueError(f"{name}={value!r}: must be a whole number of at least 1")
+    if n_best > beams:
+        raise ValueError(f"n_best={n_best}: must be at most beams={beams}")
+    if beams % groups:
+        raise ValueError(f"groups={groups} does not divide beams={beams}: change one")
+    if vocabulary is not None and beams > vocabulary:
+        raise ValueError(f"beams={beams}: must be at most the vocabulary, {vocabulary}")
+
+
+def _search(model, cache_length, options, source, limit, alpha, beta, diversity, prefix):
+    beams, rows = options.beams, ops.shape(source)[0]
+    memory, cache = (repeat_rows(tree, beams) for tree in model.start(source, cache_length))
+    empty = ops.all(ops.equal(source, PAD), axis=1)
+    nothing = ops.full((rows, beams, cache_length), PAD, "int32")
+    # At first one beam alone is alive, or all would write the same. An empty row has one whole output from the start.
+    alive = ops.where(ops.arange(beams) % (beams // options.groups) == 0, 0.0, -np.inf)
+    live = {"tokens": nothing, "path": nothing, "log_probs": ops.zeros((rows, 1)) + alive}
+    if options.covering:
+        live["covered"] = ops.zeros((rows, beams, ops.shape(source)[1]))
+    kept = {
+        "tokens": nothing[:, : options.n_best],
+        "path": nothing[:, : options.n_best],
+        "log_probs": ops.where(ops.logical_and(empty[:, None], ops.arange(options.n_best) == 0), 0.0, -np.inf),
+        "lengths": ops.zeros((rows, options.n_best), "int32"),
+    }
+    state = {
+        "index": ops.zeros((), "int32"),
+        "live": live,
+        "cache": cache,
+        "kept": kept,
+        "scores": kept["log_probs"],
+        "done": empty,
+        "nan_step": ops.full((), -1, "int32"),
+    }
+    if options.attention:
+        state["attention"] = _attention_buffer(model, memory, cache, options, rows, cache_length, source)
+
+    def going(state):
+        on = ops.logical_and(state["index"] < limit, state["nan_step"] < 0)
+        return ops.logical_and(on, ops.logical_not(ops.all(state["done"])))
+
+    def advance(state):
+        index, live = state["index"], state["live"]
+        last = ops.take(live["tokens"], ops.maximum(index - 1, 0), axis=2)
+        token = ops.reshape(ops.where(index > 0, last, BOS), (-1,))
+        logits, cache, attention = model.step(token, index, memory, state["cache"])
+        log_probs = ops.log_softmax(ops.cast(logits, "float32"), axis=-1)
+        log_probs = ops.reshape(log_probs, (rows, beams, logits.shape[-1]))
+        choices = allow(log_probs, index, live["tokens"], prefix, options.constraints)
+        heads = ops.reshape(attention, (rows, beams, *ops.shape(attention)[1:]))
+        if options.covering:
+            live = {**live, "covered": live["covered"] + ops.mean(heads, axis=2)}
+        ahead = candidates(choices, live["log_probs"], options, diversity)
+        chosen = gather({name: leaf for name, leaf in live.items() if name != "log_probs"}, ahead["parent"])
+        chosen["tokens"] = write(chosen["tokens"], index, ahead["token"])
+        chosen["path"] = write(chosen["path"], index, ahead["parent"])
+        chosen.update({name: ahead[name] for name in ("log_probs", "parent")})
+
+        kept, scores = keep(state, chosen, ahead, index, source, alpha, beta, options)
+        live = gather(chosen, ahead["live"])
+        live["log_probs"] = ahead["live_log_probs"]
+        flat = ops.reshape(live.pop("parent") + beams * ops.arange(rows)[:, None], (-1,))
+        bound = ops.max(live["log_probs"], axis=1) / penalty(limit, alpha)
+        after = {
+            "index": index + 1,
+            "live": live,
+            "cache": keras.tree.map_structure(lambda leaf: ops.take(leaf, flat, axis=0), cache),
+            "kept": kept,
+            "scores": scores,
+            "done": ops.logical_or(state["done"], scores[:, -1] >= bound),
+            "nan_step": first_nan(state["nan_step"], logits, index),
+        }
+        if options.attention:
+            heads = heads if options.attention == "heads" else ops.mean(heads, axis=2, keepdims=True)
+            after["attention"] = ops.slice_update(state["attention"], (0, 0, index, 0, 0), heads[:, :, None])
+        return after
+
+    (state,) = ops.while_loop(going, lambda state: (advance(state),), (state,))
+    return finish(state, options, alpha, empty)
+
+
+def _attention_buffer(model, memory, cache, options, rows, cache_length, source):
+    """Room for the attention of every beam at every step (B, K, L, H, S); what is kept is picked from it at the end."""
+    heads = 1
+    if options.attention == "heads":
+        token = ops.full((rows * options.beams,), BOS, "int32")
+        heads = model.step(token, 0, memory, cache)[2].shape[1]
+    return ops.zeros((rows, options.beams, cache_length, heads, ops.shape(source)[1]))
