@@ -78,12 +78,8 @@ def keep(state, chosen, ahead, index, source, alpha, beta, options):
         covered = ops.log(ops.clip(chosen["covered"], _LEAST_COVERED, 1.0))
         scores = scores + beta * ops.sum(ops.where(ops.not_equal(source, PAD)[:, None], covered, 0.0), axis=-1)
     scores = ops.where(ahead["finishing"], scores, -np.inf)
-    if options.groups > 1:  # two groups may write the same
-        written = ops.concatenate([state["kept"]["tokens"], chosen["tokens"]], axis=1)
-        same = ops.all(ops.equal(chosen["tokens"][:, :, None], written[:, None]), axis=-1)
-        before = ops.arange(written.shape[1]) < options.n_best + ops.arange(chosen["tokens"].shape[1])[:, None]
-        valid = ops.concatenate([state["scores"], scores], axis=1)[:, None] > -np.inf
-        scores = ops.where(ops.any(same & before & valid, axis=-1), -np.inf, scores)
+    if options.groups > 1:
+        scores = _distinct(chosen["tokens"], scores, state["kept"]["tokens"], state["scores"])
     new = {name: chosen[name] for name in ("tokens", "path", "log_probs")}
     new["lengths"] = ops.full_like(chosen["parent"], index + 1)
     both = keras.tree.map_structure(
@@ -92,12 +88,25 @@ def keep(state, chosen, ahead, index, source, alpha, beta, options):
     return best(both, ops.concatenate([state["scores"], scores], axis=1), options.n_best)
 
 
+def _distinct(tokens, scores, kept_tokens, kept_scores):
+    """Scores (B, M), -inf where a row of tokens (B, M, L) is among those kept or before it: groups may write alike."""
+    count, before = tokens.shape[1], kept_tokens.shape[1]
+    written = ops.concatenate([kept_tokens, tokens], axis=1)
+    same = ops.all(ops.equal(tokens[:, :, None], written[:, None]), axis=-1)
+    earlier = ops.arange(before + count) < before + ops.arange(count)[:, None]
+    valid = ops.concatenate([kept_scores, scores], axis=1)[:, None] > -np.inf
+    return ops.where(ops.any(same & earlier & valid, axis=-1), -np.inf, scores)
+
+
 def finish(state, options, alpha, empty):
     """N hypotheses: finished ones first, then live ones where fewer finished."""
     live, kept, rows = state["live"], state["kept"], ops.shape(empty)[0]
     unfinished = {name: live[name] for name in ("tokens", "path", "log_probs")}
     unfinished["lengths"] = ops.full_like(live["tokens"][:, :, 0], 0) + state["index"]
-    scores = ops.concatenate([state["scores"], live["log_probs"] / penalty(state["index"], alpha)], axis=1)
+    scores = live["log_probs"] / penalty(state["index"], alpha)
+    if options.groups > 1:
+        scores = _distinct(live["tokens"], scores, kept["tokens"], state["scores"])
+    scores = ops.concatenate([state["scores"], scores], axis=1)
     both = keras.tree.map_structure(lambda *parts: ops.concatenate(parts, axis=1), kept, unfinished)
     both["scores"] = scores
     both["finished"] = ops.arange(scores.shape[1])[None] < options.n_best
