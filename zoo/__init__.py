@@ -31,6 +31,8 @@ _HOMES = {
     "zoo.decoding.protocol": ("Hypotheses",),
     "zoo.decoding.beam": ("beam_search",),
     "zoo.decoding.greedy": ("greedy",),
+    "zoo.decoding.ensemble": ("Ensemble",),
+    "zoo.decoding.sample": ("sample",),
     "zoo.decoding.score": ("score",),
     "zoo.distribution.strategies": ("strategy",),
     "zoo.cli": ("guarded",),

@@ -79,7 +79,9 @@ def beam_search(
         groups, diversity: see above; `groups` divides `beams`.
         return_attention: True returns the mean over all heads of attention to the source, "heads" each of them.
     Returns:
-        Hypotheses, best first. One that is not finished is returned only where fewer than N finished, and after them.
+        Hypotheses, best first. One that is not finished is returned only where fewer than N finished, and after them:
+        its score has no coverage penalty and 10,000 less. Where even these are too few, a place has no tokens and the
+        score -inf.
     Raises:
         ValueError: values that cannot be; logits that are NaN, with the step.
 

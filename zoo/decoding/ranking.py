@@ -6,6 +6,7 @@ from keras import ops
 
 from zoo.ids import EOS, PAD
 
+UNFINISHED = 1e4  # what the score of an output without EOS loses, so that it comes after all that have one
 _LEAST_COVERED = 1e-6  # of a source position, so that its logarithm is finite
 
 
@@ -103,18 +104,14 @@ def finish(state, options, alpha, empty):
     live, kept, rows = state["live"], state["kept"], ops.shape(empty)[0]
     unfinished = {name: live[name] for name in ("tokens", "path", "log_probs")}
     unfinished["lengths"] = ops.full_like(live["tokens"][:, :, 0], 0) + state["index"]
-    scores = live["log_probs"] / penalty(state["index"], alpha)
+    scores = live["log_probs"] / penalty(state["index"], alpha) - UNFINISHED
     if options.groups > 1:
         scores = _distinct(live["tokens"], scores, kept["tokens"], state["scores"])
     scores = ops.concatenate([state["scores"], scores], axis=1)
     both = keras.tree.map_structure(lambda *parts: ops.concatenate(parts, axis=1), kept, unfinished)
-    both["scores"] = scores
-    both["finished"] = ops.arange(scores.shape[1])[None] < options.n_best
-    both["finished"] = ops.broadcast_to(both["finished"], ops.shape(scores))
-    # 0 for finished ones, 1 for live ones, 2 for places that nothing fills; within each, the better first
-    place = ops.where(scores == -np.inf, 2.0, ops.where(both["finished"], 0.0, 1.0))
-    order = ops.argsort(place * 1e9 - ops.maximum(scores, -1e8), axis=1)[:, : options.n_best]
-    found = gather(both, order)
+    both["finished"] = ops.broadcast_to(ops.arange(scores.shape[1]) < options.n_best, ops.shape(scores))
+    found, scores = best(both, scores, options.n_best)
+    found["scores"] = scores
     nothing = ops.logical_or(found["scores"] == -np.inf, empty[:, None])
     found["tokens"] = ops.where(nothing[:, :, None], PAD, found["tokens"])
     found["lengths"] = ops.where(nothing, 0, found["lengths"])
