@@ -1,8 +1,10 @@
 import io
 import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -71,6 +73,51 @@ def test_lines_done_before_a_bad_one_stay_written(folder, tmp_path, monkeypatch,
     assert main(["translate", str(folder), *arguments]) == 2
     assert "line 4: not valid UTF-8" in capsys.readouterr().err
     assert (tmp_path / "out").read_bytes().count(b"\n") == 3
+
+
+def test_a_pipe_gets_each_answer_before_the_next_question(folder):
+    command = [sys.executable, "-m", "zoo", "translate", str(folder), "--max-length", "3"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        for question in (b"the cat\n", b"a b c\n", b"\n"):
+            process.stdin.write(question)
+            process.stdin.flush()
+            assert process.stdout.readline().endswith(b"\n")  # would wait for ever if it wanted more lines first
+        process.stdin.close()
+        assert process.stdout.read() == b""
+    assert process.returncode == 0
+
+
+def test_an_interrupted_translation_leaves_what_is_done(folder, tmp_path):
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "zoo", "translate", str(folder), "--max-length", "3", "--output", str(out)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdin.write(b"the cat\nthe dog\n")
+        process.stdin.flush()
+        while not (out.exists() and out.read_bytes().count(b"\n") == 2):
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert b"Traceback" not in process.stderr.read()
+    assert out.read_bytes().count(b"\n") == 2
+
+
+def test_long_lines_stop_or_are_cut_and_counted(tmp_path, capsys):
+    tokenizer = zoo.Tokenizer.train(["a b c d e f g"], 280)
+    fields = {"score": "location", "max_source": 6}
+    sizes = dict.fromkeys(("source_vocab", "target_vocab"), tokenizer.vocabulary)
+    zoo.TextModel(zoo.build("seq2seq-luong-tiny", **sizes, **fields), tokenizer).save(tmp_path / "model")
+    (tmp_path / "in").write_text("a\nb c\na b c d e f g\nd\n")
+    files = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--max-length", "2"]
+    assert main(["translate", str(tmp_path / "model"), *files]) == 2
+    assert "text 3 has" in capsys.readouterr().err
+    assert (tmp_path / "out").read_bytes().count(b"\n") == 2
+    assert main(["translate", str(tmp_path / "model"), *files, "--truncate", "--beams", "2", "--verbose"]) == 0
+    said = capsys.readouterr().err
+    assert "1 lines were cut" in said
+    assert "4 lines in" in said
+    assert "graphs compiled" in said
+    assert (tmp_path / "out").read_bytes().count(b"\n") == 4
 
 
 def test_the_same_file_is_not_read_and_written(folder, tmp_path, capsys):

@@ -164,8 +164,8 @@ def test_a_saving_killed_between_its_two_moves_is_put_right(text, tokenizer, tmp
             raise KeyboardInterrupt
         rename(source, target)
 
-    monkeypatch.setattr("zoo.task.os.rename", killed)
-    monkeypatch.setattr("zoo.task._recover", lambda folder: None)  # a kill leaves no time for it
+    monkeypatch.setattr("zoo.folders.os.rename", killed)
+    monkeypatch.setattr("zoo.folders._recover", lambda folder: None)  # a kill leaves no time for it
     with pytest.raises(KeyboardInterrupt):
         text.save(tmp_path / "m")
     monkeypatch.undo()
@@ -320,3 +320,77 @@ def test_a_reversed_source_reads_backwards_and_is_shown_forwards(tokenizer, tmp_
     encoder = expected.maps["encoder/0/self"]
     np.testing.assert_allclose(view.maps["encoder/0/self"], encoder[:, order][:, :, order], atol=1e-5)
     assert backwards.generate(["the cat sat"], max_length=4) == plain.generate(mirrored, max_length=4)
+
+
+def test_searches_by_options(text):
+    texts = ["the cat sat", "", "a b c"]
+    beams = text.generate(texts, beams=3, max_length=6, length_penalty=0.0)
+    source = np.array([[*text.source_tokenizer.encode(["the cat sat"])[0], EOS]])
+    found = zoo.beam_search(text.model, source, beams=3, n_best=1, max_length=6, length_penalty=0.0)
+    assert beams[0] == text.target_tokenizer.decode(found.tokens[0])[0]
+    assert beams[1] == ""
+    sampled = [text.generate(texts, temperature=2.0, seed=s, max_length=6) for s in (1, 1, 2)]
+    assert sampled[0] == sampled[1] != sampled[2]
+    assert all(o.startswith("the cat") for o in text.generate(["a", "b c"], prefix="the cat", max_length=9))
+    with pytest.raises(ValueError, match="temperature sample: they do not go with beams"):
+        text.generate(texts, temperature=1.0, beams=3)
+    with pytest.raises(TypeError, match="beam_widht"):
+        text.generate(texts, beam_widht=3)
+
+
+def test_a_stream_reads_no_further_than_its_chunk(text):
+    read = []
+
+    def endless():
+        while True:
+            read.append(1)
+            yield "the cat"
+
+    stream = text.generate_stream(endless(), chunk=4, max_length=2)
+    outputs = [next(stream) for _ in range(6)]
+    assert len(set(outputs)) == 1
+    assert len(read) == 8
+
+
+def test_long_texts_are_cut_and_counted_or_refused_after_those_before(tokenizer):
+    text = make(tokenizer, "gpt2-tiny", max_length=12)
+    texts = ["a b", "a b c d e f g " * 3, "a"]
+    with pytest.warns(UserWarning, match="1 texts were cut to what the model takes"):
+        outputs = text.generate(texts, truncate=True, max_length=1)
+    assert len(outputs) == 3
+    stream = text.generate_stream(texts, max_length=1)
+    assert isinstance(next(stream), str)
+    with pytest.raises(ValueError, match="text 2 has .* takes at most 11, shorten it or truncate"):
+        next(stream)
+
+
+def test_unknown_tokens_become_the_source_word_they_look_at(tokenizer):
+    """A model that writes UNK first and attends to one place; the word there takes its place, or its translation."""
+    text = make(tokenizer, "seq2seq-luong-tiny", score="location", max_source=32)
+    model = text.model
+    for weight in model.weights:
+        weight.assign(np.zeros(weight.shape))
+    cell = model.decoder.cell
+    cell.stack.stack[0].weights[2].assign(np.ones(512))  # every gate half open: h is not 0
+    place = np.zeros((128, 32))
+    pieces = text.source_tokenizer.pieces(text.source_tokenizer.encode(["the cat sat"])[0])
+    at = next(i for i, piece in enumerate(pieces) if "c" in piece)
+    place[:, at] = 50
+    cell.attention.location.kernel.assign(place)
+    cell.combine.kernel.assign(np.eye(256, 128) + np.eye(256, 128, -128))
+    output = np.zeros((128, model.fields["target_vocab"]))
+    output[:, 3] = 5
+    model.output_projection.kernel.assign(output)
+    found = text.generate(["the cat sat"], unknown={}, max_length=2)
+    assert found == ["cat cat"]
+    assert text.generate(["the cat sat"], unknown={"cat": "kedi"}, max_length=2) == ["kedi kedi"]
+    assert "cat" not in text.generate(["the cat sat"], max_length=2)[0]
+
+
+def test_scores_of_pairs_are_those_of_the_search(text):
+    output = text.generate(["the cat sat"], max_length=8)[0]
+    scores = text.score([("the cat sat", "the dog"), ("a b c d", output)])
+    assert [len(s) for s in scores] == [len(text.target_tokenizer.encode([t])[0]) + 1 for t in ("the dog", output)]
+    assert all((s < 0).all() for s in scores)
+    alone = text.score([("the cat sat", "the dog")])[0]
+    np.testing.assert_allclose(scores[0], alone, atol=1e-5)

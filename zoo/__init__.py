@@ -28,7 +28,7 @@ _HOMES = {
     "zoo.inspection.heatmap": ("side_by_side",),
     "zoo.inspection.maps": ("attention_maps",),
     "zoo.inspection.view": ("AttentionView",),
-    "zoo.decoding.protocol": ("Hypotheses",),
+    "zoo.decoding.protocol": ("Hypotheses", "compiled_shapes"),
     "zoo.decoding.beam": ("beam_search",),
     "zoo.decoding.greedy": ("greedy",),
     "zoo.decoding.ensemble": ("Ensemble",),
@@ -38,7 +38,8 @@ _HOMES = {
     "zoo.cli": ("guarded",),
     "zoo.quiet": ("quiet",),
     "zoo.tables": ("markdown_table",),
-    "zoo.task": ("TextModel", "check_folder", "load"),
+    "zoo.folders": ("check_folder",),
+    "zoo.task": ("TextModel", "load"),
 }
 __version__ = VERSION
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -2,13 +2,17 @@
 
 import argparse
 import contextlib
+import functools
 import os
 import sys
+import time
+from collections import Counter
 from pathlib import Path
 
 import zoo
 
-_CHUNK = 1024  # lines translated between two writes
+_CHUNK = 1024  # lines translated between two writes, at most
+_READ = 1 << 16  # bytes asked for at a time; what is there is taken
 
 
 def main(arguments=None):
@@ -57,6 +61,10 @@ def _parser():
     command.add_argument("--input", help="file to read (default: standard input)")
     command.add_argument("--output", help="file to write (default: standard output)")
     command.add_argument("--max-length", type=int, help="most tokens of an output line")
+    command.add_argument("--beams", type=int, default=1, help="of a beam search (default: 1, greedy)")
+    command.add_argument("--length-penalty", type=float, default=0.6, help="alpha of a beam search (default: 0.6)")
+    command.add_argument("--truncate", action="store_true", help="cut lines that are too long, and say how many")
+    command.add_argument("--verbose", action="store_true", help="say how much was done, and with how many graphs")
     command.set_defaults(run=_translate)
 
     command = commands.add_parser(
@@ -70,6 +78,7 @@ def _parser():
     command.add_argument("--role", help="which map, such as decoder/0/cross (default: the last cross-attention)")
     command.add_argument("--head", type=int, help="which head, from 0 (default: the mean)")
     command.add_argument("--png", metavar="FILE", help="also save the map as a picture")
+    command.add_argument("--beams", type=int, default=1, help="of the search for the target (default: 1, greedy)")
     command.set_defaults(run=_attend)
     return parser
 
@@ -98,17 +107,28 @@ def _translate(options):
     both = options.input and options.output and Path(options.output).exists()
     if both and os.path.samefile(options.input, options.output):
         raise ValueError(f"--input and --output are the same file, {options.output}: name another")
+    counts, start = Counter(), time.monotonic()
+    search = {"beams": options.beams, "length_penalty": options.length_penalty, "max_length": options.max_length}
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(open(options.input, "rb")) if options.input else _stream(sys.stdin).buffer
-        target = None
-        for chunk in _chunks(_lines(source, options.input or "standard input")):
-            outputs = text.generate(chunk, max_length=options.max_length)
-            if target is None:  # only now: an old file stays what it was where the first lines already fail
-                target = (
-                    stack.enter_context(open(options.output, "wb")) if options.output else _stream(sys.stdout).buffer
-                )
-            target.write("".join(f"{_one_line(output)}\n" for output in outputs).encode())
-            target.flush()
+
+        @functools.cache  # opened with the first output: an old file stays what it was where nothing could be done
+        def target():
+            return stack.enter_context(open(options.output, "wb")) if options.output else _stream(sys.stdout).buffer
+
+        for chunk in _chunks(source, options.input or "standard input"):
+            first = counts["texts"]
+            for output in text.generate_stream(
+                chunk, first_row=first, truncate=options.truncate, counts=counts, **search
+            ):
+                target().write(f"{_one_line(output)}\n".encode())
+            if chunk or not counts["texts"]:
+                target().flush()
+    if counts["truncated"]:
+        print(f"zoo translate: {counts['truncated']} lines were cut to what the model takes", file=sys.stderr)
+    if options.verbose:
+        seconds, graphs = time.monotonic() - start, zoo.compiled_shapes(text.model)
+        print(f"zoo translate: {counts['texts']} lines in {seconds:.1f} s, {graphs} graphs compiled", file=sys.stderr)
 
 
 def _stream(stream):
@@ -117,31 +137,32 @@ def _stream(stream):
     return stream
 
 
-def _lines(stream, name):
-    """Lines of text: only \\n ends one; a \\r before it and a leading byte-order mark go."""
-    for number, line in enumerate(stream, start=1):
-        line = line.removesuffix(b"\n").removesuffix(b"\r")
+def _chunks(stream, name):
+    """Lists of the lines that have come in, so that a pipe gets each answer as soon as there is one.
+
+    Only \\n ends a line; a \\r before it and a leading byte-order mark go. A line that is no UTF-8 ends them, after the
+    good ones before it.
+    """
+    number, rest = 0, b""
+    while data := stream.read1(_READ):
+        *lines, rest = (rest + data).split(b"\n")
+        for start in range(0, len(lines), _CHUNK):
+            yield from _decoded(lines[start : start + _CHUNK], number + start, name)
+        number += len(lines)
+    yield from _decoded([rest] if rest else [], number, name)
+
+
+def _decoded(lines, first, name):
+    good = []
+    for number, line in enumerate(lines, start=first + 1):
+        line = line.removesuffix(b"\r")
         line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         try:
-            yield line.decode()
+            good.append(line.decode())
         except UnicodeDecodeError as error:
+            yield good
             raise ValueError(f"{name}, line {number}: not valid UTF-8 ({error.reason}): convert the file") from None
-
-
-def _chunks(lines):
-    """Lists of lines; a bad line ends them, after the good ones before it."""
-    chunk = []
-    try:
-        for line in lines:
-            chunk.append(line)
-            if len(chunk) == _CHUNK:
-                yield chunk
-                chunk = []
-    except ValueError:
-        if chunk:
-            yield chunk
-        raise
-    yield chunk
+    yield good
 
 
 def _one_line(text):
@@ -151,7 +172,7 @@ def _one_line(text):
 
 def _attend(options):
     text = _load(options.folder)
-    view = text.attend(options.text, target=options.target)
+    view = text.attend(options.text, target=options.target, beams=options.beams)
     print(view.text)
     view.print(role=options.role, head=options.head)
     if options.png:

@@ -1,29 +1,25 @@
 """A model with its tokenizers: text in, text out, and one folder to keep it in."""
 
-import hashlib
 import importlib.metadata
+import itertools
 import json
-import os
-import shutil
-from pathlib import Path
+import warnings
+from collections import Counter
 
 import numpy as np
 
-from zoo.decoding.greedy import greedy
-from zoo.ids import BOS, EOS, PAD
+from zoo.decoding.score import score
+from zoo.folders import open_folder, save_folder
+from zoo.generation import replace_unknown, row_batches, search
+from zoo.ids import BOS, EOS, PAD, UNK
 from zoo.inspection.maps import attention_maps, cut_maps
 from zoo.inspection.view import AttentionView
 from zoo.registry import load_model
 from zoo.text.tokenizer import Tokenizer
 from zoo.version import VERSION
-from zoo.widths import width_for
 
-_KIND = "attention-zoo text model"
-_FORMAT = 1
-_MANIFEST = "manifest.json"
 _MODEL = "model.keras"
 _CONFIG = "config.json"
-_ROWS = 64  # sentences decoded at a time
 
 
 class TextModel:
@@ -55,46 +51,144 @@ class TextModel:
                     f"build the model with {side}_vocab={tokenizer.vocabulary}"
                 )
 
-    def generate(self, texts, max_length=None):
+    def generate(self, texts, *, truncate=False, **options):
         """Translates (or summarises, or answers) texts: N in, N out, in the same order.
 
         Args:
             texts: iterable of str, a sentence each. A blank one gives "" without running the model.
-            max_length: most tokens of an output, EOS included; default the source's padded width + 50.
+            truncate, options: see `generate_stream`. With `truncate`, a warning says how many texts were cut.
         Returns:
             A list of str. An output does not depend on what else is in `texts`.
         Raises:
-            ValueError: a text that is longer than the model can take, named by its row; TypeError: a str for `texts`.
+            ValueError, TypeError: see `generate_stream`.
+
+        Example::
+
+            text.generate(["the cat sat on the mat"], beams=4)
+        """
+        counts = Counter()
+        outputs = list(self.generate_stream(texts, truncate=truncate, counts=counts, **options))
+        if counts["truncated"]:
+            warnings.warn(f"{counts['truncated']} texts were cut to what the model takes", stacklevel=2)
+        return outputs
+
+    def generate_stream(
+        self,
+        texts,
+        *,
+        chunk=1024,
+        batch_tokens=4096,
+        first_row=0,
+        truncate=False,
+        counts=None,
+        prefix=None,
+        unknown=None,
+        **options,
+    ):
+        """Yields an output for each text, in order, reading `chunk` texts at a time: memory does not grow with them.
+
+        Args:
+            texts: iterable of str.
+            chunk: texts read before the first of them is written; within them, those of similar length go together.
+            batch_tokens: source tokens of a batch, times `beams`, at most.
+            first_row: number of texts before these, for the row that an error names.
+            truncate: whether a text longer than the model takes is cut, and counted, instead of refused.
+            counts: a `collections.Counter` that gets "texts" and "truncated".
+            prefix: a text that every output begins with.
+            unknown: {} or a dictionary; then an UNK in an output is replaced by the source word with the most
+                attention, or by the dictionary's entry for it.
+            options: `beams`, `max_length` and what else `zoo.beam_search` takes, or `temperature`, `top_k`, `top_p`,
+                `min_p`, `typical`, `seed` of `zoo.sample`. Without any, the search is greedy.
+        Yields:
+            str.
+        Raises:
+            ValueError: a text that is longer than the model can take, named by its row, after the outputs of those
+                before it; options that cannot be. TypeError: a str for `texts`, or a text that is none.
         """
         if isinstance(texts, str):
             raise TypeError("texts is a str: give a list of sentences")
-        texts = list(texts)
-        outputs = [""] * len(texts)
-        for members, source in self._batches(texts):
-            tokens = greedy(self.model, source, max_length).tokens[: len(members), 0]
-            for i, output in zip(members, self.target_tokenizer.decode(tokens), strict=True):
-                outputs[i] = output
+        counts, texts, row = Counter() if counts is None else counts, iter(texts), first_row
+        while part := list(itertools.islice(texts, chunk)):
+            rows, fault = self._encode(part, row, truncate, counts)
+            yield from self._generate(rows, batch_tokens, prefix, unknown, options)
+            if fault is not None:
+                raise fault
+            row += len(part)
+
+    def _encode(self, texts, first, truncate, counts):
+        """Ids of texts, EOS included and none for blank ones, up to one that is too long; and that one's error."""
+        rows, limit = [], self.model.source_limit
+        for i, (text, ids) in enumerate(zip(texts, self.source_tokenizer.encode(texts), strict=True)):
+            ids = [*ids, EOS] if text.strip() else []
+            counts["texts"] += 1
+            if limit is not None and len(ids) > limit:
+                if not truncate:
+                    problem = f"text {first + i + 1} has {len(ids)} tokens: the model takes at most {limit}"
+                    return rows, ValueError(f"{problem}, shorten it or truncate")
+                counts["truncated"] += 1
+                ids = [*ids[: limit - 1], EOS]
+            rows.append(ids)
+        return rows, None
+
+    def _generate(self, rows, batch_tokens, prefix, unknown, options):
+        outputs = [""] * len(rows)
+        start = None if prefix is None else self.target_tokenizer.encode([prefix])[0]
+        tokens = batch_tokens // max(1, int(options.get("beams", 1)))
+        for members, source in row_batches(rows, self.model.source_limit, tokens):
+            starts = None if start is None else [start] * len(source)
+            found = search(self.model, source, prefix=starts, with_attention=unknown is not None, **options)
+            best = found.tokens[: len(members), 0]
+            texts = self.target_tokenizer.decode(best)
+            for row, i in enumerate(members):
+                outputs[i] = texts[row]
+                if unknown is not None and (best[row] == UNK).any():
+                    pieces, seen = self.source_tokenizer.pieces(rows[i]), found.attention[row, 0, 0]
+                    outputs[i] = replace_unknown(best[row], seen, pieces, self.target_tokenizer, unknown)
         return outputs
 
-    def attend(self, text, target=None, max_length=None):
+    def score(self, pairs):
+        """How likely the model finds targets: an array of log-probabilities for each pair, a token each, EOS the last.
+
+        Args:
+            pairs: sequence of (source, target) str.
+        Raises:
+            ValueError: a blank source, or one that is longer than the model can take, named by its row.
+        """
+        targets = [[*row, EOS] for row in self.target_tokenizer.encode([target for _, target in pairs])]
+        scores = {}
+        for members, source in self._batches([source for source, _ in pairs]):
+            outputs = np.full((len(source), max(len(targets[i]) for i in members)), PAD, "int32")
+            for row, i in zip(outputs, members, strict=False):
+                row[: len(targets[i])] = targets[i]
+            found = score(self.model, (source, outputs))
+            scores.update({i: row[: len(targets[i])] for i, row in zip(members, found, strict=False)})
+        return [scores[i] for i in range(len(pairs))]
+
+    def _batches(self, sources):
+        rows, fault = self._encode(sources, 0, False, Counter())
+        if fault is not None:
+            raise fault
+        for i, row in enumerate(rows):
+            if not row:
+                raise ValueError(f"source {i + 1} is blank: there is nothing to attend to")
+        return row_batches(rows, self.model.source_limit)
+
+    def attend(self, text, target=None, **options):
         """Runs one sentence and returns its attention.
 
         Args:
             text: the source.
             target: a target that the decoder is forced along; None = what the model itself generates.
-            max_length: of the generated target (see `generate`).
+            options: of the search for that target (see `generate_stream`).
         Returns:
             AttentionView.
         Raises:
             ValueError: a blank text, or one that is longer than the model can take.
         """
-        batches = list(self._batches([text]))
-        if not batches:
-            raise ValueError("the text is blank: there is nothing to attend to")
-        source = batches[0][1][:1]
+        ((_, source),) = self._batches([text])
         source = source[:, : int((source != PAD).sum())]
         if target is None:
-            found = greedy(self.model, source, max_length)
+            found = search(self.model, source, **options)
             ids = found.tokens[0, 0, : found.lengths[0, 0]].tolist()
         else:
             ids = [*self.target_tokenizer.encode([target])[0], EOS]
@@ -110,9 +204,6 @@ class TextModel:
         views = {}
         for members, source in self._batches([source for source, _ in pairs]):
             views.update(zip(members, self._views(source, [targets[i] for i in members]), strict=True))
-        if len(views) < len(pairs):
-            blank = next(i for i in range(len(pairs)) if i not in views)
-            raise ValueError(f"source {blank + 1} is blank: there is nothing to attend to")
         return (views[i] for i in range(len(pairs)))
 
     def _views(self, source, targets):
@@ -142,37 +233,7 @@ class TextModel:
         Raises:
             FileExistsError: see `check_folder`.
         """
-        check_folder(folder)
-        folder = Path(folder).resolve()  # where a link points to is what gets replaced
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        for leftover in folder.parent.glob(f".{folder.name}.saving-*"):  # of savings that were killed
-            shutil.rmtree(leftover, ignore_errors=True)
-        fresh = folder.with_name(f".{folder.name}.saving-{os.getpid()}")
-        fresh.mkdir()
-        try:
-            self._write(fresh)
-            _replace(folder, fresh)
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
-
-    def _batches(self, texts):
-        """Yields (rows of texts, source ids (B, W)): few widths, similar lengths together, blank texts left out."""
-        ids = [[*row, EOS] for row in self.source_tokenizer.encode(texts)]
-        limit = self.model.source_limit
-        for i, row in enumerate(ids):
-            if limit is not None and len(row) > limit:
-                raise ValueError(f"text {i + 1} has {len(row)} tokens: the model takes at most {limit}, shorten it")
-        widths = {}
-        for i in sorted((i for i, text in enumerate(texts) if text.strip()), key=lambda i: len(ids[i])):
-            widths.setdefault(min(width_for(len(ids[i])), limit or np.inf), []).append(i)
-        for width, members in widths.items():
-            for start in range(0, len(members), _ROWS):
-                chosen = members[start : start + _ROWS]
-                # Rows in powers of two bound the shapes; the searches skip empty rows.
-                source = np.full((1 << (len(chosen) - 1).bit_length(), width), PAD, "int32")
-                for row, i in enumerate(chosen):
-                    source[row, : len(ids[i])] = ids[i]
-                yield chosen, source
+        save_folder(folder, self._write, {"attention-zoo": VERSION, "keras": importlib.metadata.version("keras")})
 
     def _write(self, folder):
         self.model.save(folder / _MODEL)
@@ -182,30 +243,6 @@ class TextModel:
             (folder / f"{side}.spm").write_bytes(tokenizer.proto)
         config = {side: {"lowercase": t.lowercase, "reverse": t.reverse} for side, t in sides.items()}
         (folder / _CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-        manifest = {
-            "kind": _KIND,
-            "format": _FORMAT,
-            "versions": {"attention-zoo": VERSION, "keras": importlib.metadata.version("keras")},
-            "sha256": {path.name: _sha256(path) for path in sorted(folder.iterdir())},
-        }
-        (folder / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-
-
-def check_folder(folder):
-    """Checks, before a long training, that `TextModel.save(folder)` may write there.
-
-    Raises:
-        FileExistsError: a file, or a folder that is not a saved text model or holds other files too; it is left alone.
-    """
-    folder = Path(folder)
-    _recover(folder.resolve())
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-        return
-    if not _is_saved(folder):
-        raise FileExistsError(f"{folder} exists and is not a saved text model: choose another name or remove it")
-    others = {path.name for path in folder.iterdir()} - {_MANIFEST, *_read_manifest(folder)["sha256"]}
-    if others:
-        raise FileExistsError(f"{folder} also holds {', '.join(sorted(others))}: move them, or choose another name")
 
 
 def load(folder):
@@ -215,68 +252,7 @@ def load(folder):
         FileNotFoundError: no such folder, or a file of it is missing.
         ValueError: a folder that is not a saved text model, one of a newer format, or a damaged file, by name.
     """
-    folder = Path(folder)
-    _recover(folder.resolve())
-    if not folder.is_dir():
-        raise FileNotFoundError(f"there is no folder {folder}")
-    if not _is_saved(folder):
-        raise ValueError(f"{folder} is not a saved text model: it has no {_MANIFEST} of the kind {_KIND!r}")
-    manifest = _read_manifest(folder)
-    if manifest.get("format") != _FORMAT:
-        raise ValueError(f"{folder} has format {manifest.get('format')}: this version of the zoo reads {_FORMAT}")
-    checksums = manifest["sha256"]
-    if not {_MODEL, _CONFIG, "source.spm"} <= set(checksums):
-        raise ValueError(f"{folder / _MANIFEST} is damaged: it does not list the folder's files, save it again")
-    for name, expected in checksums.items():
-        if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder / name} is missing: the folder is not whole, save it again")
-        if _sha256(folder / name) != expected:
-            raise ValueError(f"{folder / name} is damaged: its checksum is not the manifest's, save it again")
+    folder = open_folder(folder, (_MODEL, _CONFIG, "source.spm"))
     config = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))
     tokenizers = [Tokenizer((folder / f"{side}.spm").read_bytes(), **options) for side, options in config.items()]
     return TextModel(load_model(folder / _MODEL), *tokenizers)
-
-
-def _read_manifest(folder):
-    """The manifest, or None where there is none; its checksums are a dictionary in any case."""
-    try:
-        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(manifest, dict):
-        return None
-    checksums = manifest.get("sha256")
-    return {**manifest, "sha256": checksums if isinstance(checksums, dict) else {}}
-
-
-def _is_saved(folder):
-    manifest = _read_manifest(folder)
-    return manifest is not None and manifest.get("kind") == _KIND
-
-
-def _sha256(path):
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _replace(folder, fresh):
-    """Moves `fresh` to `folder`; what was there goes only once the new one is in place."""
-    old = _old(folder)
-    if folder.exists():
-        shutil.rmtree(old, ignore_errors=True)
-        os.rename(folder, old)
-    try:
-        os.rename(fresh, folder)
-    finally:
-        _recover(folder)
-    shutil.rmtree(old, ignore_errors=True)
-
-
-def _recover(folder):
-    """Puts the old folder back where a saving was ended between the two moves."""
-    if not folder.exists() and _old(folder).exists():
-        os.rename(_old(folder), folder)
-
-
-def _old(folder):
-    return folder.with_name(f".{folder.name}.old")

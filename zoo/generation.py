@@ -1,0 +1,93 @@
+"""From ids of many sentences to batches of few shapes, and from what a search found back to text."""
+
+import numpy as np
+
+from zoo.decoding.beam import beam_search
+from zoo.decoding.greedy import greedy
+from zoo.decoding.sample import sample
+from zoo.ids import PAD, UNK
+from zoo.inspection.alignment import words_of
+from zoo.widths import width_for
+
+_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical", "seed")
+
+
+def row_batches(rows, limit=None, batch_tokens=4096):
+    """Yields (members, source (B, W)): rows of similar length together, few widths W, B a power of two.
+
+    Args:
+        rows: lists of ids, EOS included; an empty one is left out.
+        limit: the longest that the model takes, and the widest that a batch gets, or None.
+        batch_tokens: B x W of a full batch, at most.
+    """
+    widths = {}
+    for i in sorted((i for i, row in enumerate(rows) if row), key=lambda i: len(rows[i])):
+        widths.setdefault(min(width_for(len(rows[i])), limit or np.inf), []).append(i)
+    for width, members in widths.items():
+        most = 1 << max(batch_tokens // width, 1).bit_length() - 1
+        for start in range(0, len(members), most):
+            chosen = members[start : start + most]
+            # Rows in powers of two bound the shapes; the searches skip empty rows.
+            source = np.full((1 << (len(chosen) - 1).bit_length(), width), PAD, "int32")
+            for row, i in enumerate(chosen):
+                source[row, : len(rows[i])] = rows[i]
+            yield chosen, source
+
+
+def search(model, source, beams=1, prefix=None, with_attention=False, **options):
+    """One output for each source: sampled, by beam search or greedily, as the options ask.
+
+    Args:
+        beams: of a beam search.
+        prefix: lists of ids that outputs begin with, or None.
+        with_attention: whether the mean attention of the outputs is wanted.
+        options: of `zoo.sample` where one of its own is among them, else of `zoo.beam_search`, and "max_length".
+    Returns:
+        Hypotheses with N = 1.
+    Raises:
+        ValueError: options that do not go together.
+    """
+    max_length = options.pop("max_length", None)
+    sampling = [name for name in _SAMPLING if name in options]
+    if sampling:
+        others = [name for name in options if name not in _SAMPLING]
+        if beams > 1 or prefix is not None or with_attention or others:
+            raise ValueError(
+                f"{', '.join(sampling)} sample: they do not go with beams or with what only beam_search has"
+            )
+        return sample(model, source, max_length, **options)
+    if beams == 1 and prefix is None and not with_attention and set(options) <= {"length_penalty"}:
+        return greedy(model, source, max_length)
+    if prefix is not None:
+        width = max(1, *map(len, prefix))
+        filled = np.full((len(source), width), PAD, "int32")
+        for row, ids in zip(filled, prefix, strict=False):
+            row[: len(ids)] = ids
+        prefix = filled
+    options = {**options, "beams": beams, "n_best": 1, "prefix": prefix, "return_attention": with_attention}
+    return beam_search(model, source, max_length=max_length, **options)
+
+
+def replace_unknown(ids, attention, source_pieces, target_tokenizer, dictionary):
+    """The text of an output, with a source word in the place of each UNK: the one with the most attention.
+
+    Luong et al. 2015b; the word itself, or the dictionary's entry for it.
+
+    Args:
+        ids: of the output, (T,).
+        attention: (T, S).
+        source_pieces: the source's S pieces.
+        target_tokenizer: of the output.
+        dictionary: {source word: target word}.
+    """
+    words, parts, known = np.array(words_of(source_pieces)), [], []
+    for token, row in zip(ids, attention, strict=True):
+        if token != UNK or (words < 0).all():
+            known.append(token)
+            continue
+        word = words[np.where(words >= 0, row[: len(words)], -1).argmax()]
+        text = "".join(p for p, w in zip(source_pieces, words, strict=True) if w == word).replace("▁", "")
+        parts += [*target_tokenizer.decode([known]), dictionary.get(text, text)]
+        known = []
+    parts += target_tokenizer.decode([known])
+    return " ".join(part for part in (parts[::-1] if target_tokenizer.reverse else parts) if part)
