@@ -45,7 +45,7 @@ def options():
     return parser.parse_args()
 
 
-def prepare(variant, tokenizer, seed):
+def prepare(variant, tokenizer, seed, sentence):
     """Builds one variant: (label, text model)."""
     import keras  # only now: --help needs no TensorFlow
 
@@ -57,7 +57,7 @@ def prepare(variant, tokenizer, seed):
     sizes = {"source_vocab": tokenizer.vocabulary, "target_vocab": tokenizer.vocabulary}
     model = zoo.build(name, **{**sizes, **zoo.parse_fields(fields)})
     text = zoo.TextModel(model, tokenizer)
-    if not any(role.endswith("/cross") for role in text.attend("a", "a").maps):
+    if not any(role.endswith("/cross") for role in text.attend(sentence, "a").maps):
         raise ValueError(f"{name} has no attention from target to source to read alignments off")
     return label, text
 
@@ -77,7 +77,12 @@ def main(settings):
     batches = zoo.batches(
         corpus.train, tokenizer, tokenizer, batch_tokens=settings.batch_tokens, max_tokens=64, shuffle=settings.seed
     )
-    texts = dict(prepare(variant, tokenizer, settings.seed) for variant in settings.variants)
+    texts = {}
+    for variant in settings.variants:
+        label, text = prepare(variant, tokenizer, settings.seed, settings.sentence)
+        if label in texts:
+            raise ValueError(f"two variants are called {label!r}: give each a label of its own")
+        texts[label] = text
     settings.output.mkdir(parents=True, exist_ok=True)
     rows, images = [], []
     for label, text in texts.items():
@@ -91,9 +96,9 @@ def main(settings):
         scores = f"{exact:.1%}", f"{test.error_rate:.3f}", f"{test.entropy:.2f}"
         minutes = (time.monotonic() - start) / 60
         rows.append((label, *scores, role, head, reading, f"{minutes:.1f}"))
-        images.append(text.attend(settings.sentence).image(role, head, title=label))
         table = zoo.markdown_table(COLUMNS, rows)
         (settings.output / "alignments.md").write_text(table + "\n", encoding="utf-8")  # after each: a stop loses one
+        images.append(text.attend(settings.sentence).image(role, head, title=label))
         zoo.side_by_side(images).save(settings.output / "alignments.png")
     print(f"\n{table}\n\nAER and entropy (nats) on {len(corpus.test)} test pairs, decoder forced along the reference")
     print(f"saved {settings.output / 'alignments.md'} and {settings.output / 'alignments.png'}")

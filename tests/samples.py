@@ -38,6 +38,7 @@ VARIANTS = [
     ("transformer-tiny", {"positions": "relative", "clip": 2, "key_width": 7, "value_width": 5, "key_heads": 2}),
     ("transformer-tiny", {"positions": "relative", "clip": 3, "shared_relation": True}),
     ("transformer-tiny", {"positions": "alibi", "window": 3, "key_heads": 1}),
+    ("transformer-tiny", {"positions": "t5", "key_heads": 2}),
     ("transformer-tiny", {"positions": "t5", "buckets": 4, "max_distance": 5, "activation": "gelu"}),
     ("transformer-tiny", {"positions": "rope", "window": 2, "attention_dropout": 0.1, "activation": "gelu-tanh"}),
     ("transformer-tiny", {"positions": "rope", "key_heads": 2, "normalization": "rms", "norm": "pre"}),

@@ -77,6 +77,8 @@ def test_alignments_compares_variants(tmp_path):
         (["--variants", "a=transformer-bass"], "did you mean"),
         (["--variants", "a=seq2seq-tiny"], "seq2seq-tiny has no attention from target to source"),
         (["--epochs", "0"], "must be at least 1"),
+        (["--sentence", " "], "is blank"),
+        (["--variants", "a=transformer-tiny", "a=seq2seq-luong-tiny"], "two variants are called 'a'"),
     ],
 )
 def test_a_mistake_is_one_clear_line_before_anything_is_trained(options, words, tmp_path):

@@ -107,6 +107,11 @@ def test_an_unknown_name_is_answered_with_near_ones():
         zoo.build("transformer-bass")
 
 
+def test_a_name_that_is_no_text_is_refused():
+    with pytest.raises(ValueError, match=r"no model is named \['a'\]"):
+        zoo.build(["a"])
+
+
 def test_a_name_near_nothing_is_answered_with_all():
     with pytest.raises(ValueError, match="there are .*seq2seq-bahdanau.*transformer-tiny"):
         zoo.describe("qqqq")
@@ -132,6 +137,8 @@ def test_an_unknown_field_is_named(call):
         ("transformer-tiny", {"tied": "yes"}, "tied='yes': must be True or False"),
         ("transformer-tiny", {"dropout": 1.0}, "dropout=1.0: must be a rate"),
         ("transformer-tiny", {"dropout": "high"}, "dropout='high': must be a rate"),
+        ("seq2seq-tiny", {"cell": ["gru"]}, r"cell=\['gru'\]: must be one of"),
+        ("transformer-tiny", {"norm": np.array([1, 2])}, "norm=array.*must be one of"),
         ("seq2seq-tiny", {"source_vocab": 4}, "source_vocab=4: must be a whole number of at least 5"),
         ("seq2seq-tiny", {"cell": "rnn"}, "cell='rnn'.*'gru', 'gated', 'lstm'"),
         ("seq2seq-luong-tiny", {"score": "cosine"}, "score='cosine'.*'dot'"),
@@ -176,8 +183,14 @@ def test_fields_as_on_a_command_line():
 
 def test_numpys_whole_numbers_are_whole_numbers():
     assert zoo.describe("transformer-tiny", depth=np.int64(3)).config["depth"] == 3
-    with pytest.raises(ValueError, match="depth=np.True_: must be a whole number"):
+    described = zoo.describe("transformer-tiny", dropout=np.float32(0.5), attention_bias=np.True_)
+    assert (described.config["dropout"], described.config["attention_bias"]) == (0.5, True)
+    with pytest.raises(ValueError, match="depth=True: must be a whole number"):
         zoo.describe("transformer-tiny", depth=np.True_)
+
+
+def test_a_description_does_not_count_one_by_one():
+    assert zoo.describe("seq2seq-tiny", depth=10**12).parameters > 10**16
 
 
 def test_keras_fields_are_taken():

@@ -322,6 +322,30 @@ def test_a_reversed_source_reads_backwards_and_is_shown_forwards(tokenizer, tmp_
     assert backwards.generate(["the cat sat"], max_length=4) == plain.generate(mirrored, max_length=4)
 
 
+def test_a_target_is_never_read_backwards(tokenizer):
+    model = make(tokenizer).model
+    assert not zoo.TextModel(model, tokenizer.reversed()).target_tokenizer.reverse
+    with pytest.raises(ValueError, match="the target tokenizer is reversed"):
+        zoo.TextModel(model, tokenizer, tokenizer.reversed())
+
+
+def test_a_prompts_padding_takes_no_room(tokenizer):
+    """37 tokens are padded to 40 and leave 13 of 50, one by one or together."""
+    text = make(tokenizer, "gpt2-tiny", max_length=50)
+    long = "a b c d e f g " * 9
+    ids = text.source_tokenizer.encode([long])[0][:36]
+    long = text.source_tokenizer.decode([ids])[0]
+    assert len(text.source_tokenizer.encode([long])[0]) == 36
+    shown = text.attend(long)
+    assert len(shown.target_tokens) <= 13
+    assert text.generate([long]) == [shown.text]
+    assert len(text.generate([long, "a"], max_length=13)) == 2
+    with pytest.raises(ValueError, match="max_length=14: after a source of 37 tokens the model can write 13"):
+        text.generate([long], max_length=14)
+    (view,) = text.attend_pairs([(long, "a b")])
+    np.testing.assert_allclose(view.maps["decoder/0/self"], text.attend(long, "a b").maps["decoder/0/self"], atol=1e-5)
+
+
 def test_searches_by_options(text):
     texts = ["the cat sat", "", "a b c"]
     beams = text.generate(texts, beams=3, max_length=6, length_penalty=0.0)

@@ -229,6 +229,13 @@ def test_a_step_under_xla_is_a_step(name):
         np.testing.assert_allclose(compiled, plain, atol=1e-5)
 
 
+@pytest.mark.parametrize(("name", "overrides"), VARIANTS)
+def test_options_in_half_precision(name, overrides):
+    mixed = small(name, **overrides, dtype="mixed_bfloat16")
+    check_logits(mixed)
+    assert np.isfinite(zoo.greedy(mixed, batch()["source"], max_length=3).log_probs).all()
+
+
 @pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_mixed_precision_trains_with_an_empty_row(name, policy):

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import functools
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -31,7 +32,8 @@ def guarded(program, run, options):
     except KeyboardInterrupt:
         return 130
     except (ValueError, TypeError, OSError) as error:
-        print(f"{program}: {' '.join(str(error).split())}", file=sys.stderr)
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", str(error))  # Keras writes its errors in bold
+        print(f"{program}: {' '.join(plain.split())}", file=sys.stderr)
         return 2
 
 
@@ -122,8 +124,7 @@ def _translate(options):
                 chunk, first_row=first, truncate=options.truncate, counts=counts, **search
             ):
                 target().write(f"{_one_line(output)}\n".encode())
-            if chunk or not counts["texts"]:
-                target().flush()
+            target().flush()
     if counts["truncated"]:
         print(f"zoo translate: {counts['truncated']} lines were cut to what the model takes", file=sys.stderr)
     if options.verbose:
@@ -160,7 +161,8 @@ def _decoded(lines, first, name):
         try:
             good.append(line.decode())
         except UnicodeDecodeError as error:
-            yield good
+            if good:
+                yield good
             raise ValueError(f"{name}, line {number}: not valid UTF-8 ({error.reason}): convert the file") from None
     yield good
 

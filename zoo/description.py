@@ -1,10 +1,12 @@
 """Descriptions of models: what one costs, worked out without building it."""
 
+import textwrap
 from dataclasses import dataclass
 
 from zoo.registry import resolve
 
 _BYTES_TRAINING = 16  # float32 weight, gradient and Adam's two moments
+_WIDTH = 100  # columns of the configuration
 _MARGIN = 2  # columns between name and number in the table
 
 
@@ -18,8 +20,8 @@ class Description:
         parts: parameters by part.
         parameters: their exact sum.
         flops_per_target_token: floating-point operations of the forward pass for one target token and one source
-            token: two for each weight that meets them in a product. The products of states with states in the
-            attention itself, which grow with the sentence, are left out.
+            token (in a model of one stack, for one token): two for each weight that meets them in a product. The
+            products of states with states in the attention itself, which grow with the sentence, are left out.
         training_bytes: weights, gradients and Adam's moments in float32; activations, which depend on the batch, are
             left out.
     """
@@ -47,7 +49,7 @@ class Description:
         left = max(len(label) for label, _ in rows) + _MARGIN
         right = max(len(number) for _, number in rows)
         config = ", ".join(f"{field}={value!r}" for field, value in self.config.items())
-        lines = [f"{self.name}  ({self.paper})", self.differs, config, ""]
+        lines = [f"{self.name}  ({self.paper})", self.differs, "", *textwrap.wrap(config, _WIDTH), ""]
         return "\n".join(lines + [f"{label:<{left}}{number:>{right}}" for label, number in rows])
 
 

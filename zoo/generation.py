@@ -90,4 +90,4 @@ def replace_unknown(ids, attention, source_pieces, target_tokenizer, dictionary)
         parts += [*target_tokenizer.decode([known]), dictionary.get(text, text)]
         known = []
     parts += target_tokenizer.decode([known])
-    return " ".join(part for part in (parts[::-1] if target_tokenizer.reverse else parts) if part)
+    return " ".join(part for part in parts if part)

@@ -15,6 +15,8 @@ def quiet():
     then nothing is hidden.
     """
     if "TF_CPP_MIN_LOG_LEVEL" in os.environ:
+        if os.environ["TF_CPP_MIN_LOG_LEVEL"] >= "2":  # errors alone: from Python too
+            importlib.import_module("tensorflow").get_logger().setLevel("ERROR")
         return
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     with tempfile.TemporaryFile() as held:

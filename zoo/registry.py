@@ -4,7 +4,6 @@ import contextlib
 import difflib
 import fnmatch
 import importlib
-import numbers
 
 from zoo.models.catalog import FAMILIES, MODELS
 
@@ -28,7 +27,7 @@ def resolve(name, overrides):
         ValueError: an unknown name, with the names nearest to it; a value that cannot be, with field and rule.
         TypeError: an unknown field, with the fields there are.
     """
-    if name not in MODELS:
+    if not isinstance(name, str) or name not in MODELS:
         near = difflib.get_close_matches(str(name), MODELS, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(list_models())}"
         raise ValueError(f"no model is named {name!r}: {hint}")
@@ -100,8 +99,10 @@ def _parse_field(text):
 
 
 def _check_value(field, value, default):
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        value = int(value)  # NumPy's too
+    # NumPy's numbers are numbers
+    for kind in (bool, int, float):
+        if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0 and isinstance(value.item(), kind):
+            value = value.item()
     if isinstance(default, bool):
         if not isinstance(value, bool):
             raise ValueError(f"{field}={value!r}: must be True or False")

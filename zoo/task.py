@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 
+from zoo.decoding.protocol import longest
 from zoo.decoding.score import score
 from zoo.folders import open_folder, save_folder
 from zoo.generation import replace_unknown, row_batches, search
@@ -28,9 +29,10 @@ class TextModel:
     Args:
         model: a model of the zoo that generates.
         source_tokenizer: `Tokenizer` of the source.
-        target_tokenizer: of the target; None = the same for both.
+        target_tokenizer: of the target; None = the same for both, never reversed on this side.
     Raises:
-        ValueError: a tokenizer with more pieces than the model's vocabulary of that side.
+        ValueError: a tokenizer with more pieces than the model's vocabulary of that side, a reversed target, or a model
+            that writes nothing.
 
     Example::
 
@@ -42,7 +44,13 @@ class TextModel:
     def __init__(self, model, source_tokenizer, target_tokenizer=None):
         self.model = model
         self.source_tokenizer = source_tokenizer
-        self.target_tokenizer = target_tokenizer or source_tokenizer
+        if not hasattr(model, "step"):
+            raise ValueError(f"{model.name} writes nothing, it has no start and step: a text model needs one that does")
+        self.target_tokenizer = target_tokenizer or source_tokenizer.forwards()
+        if self.target_tokenizer.reverse:
+            raise ValueError(
+                "the target tokenizer is reversed: only a source is read backwards, give tokenizer.forwards()"
+            )
         for side, tokenizer in (("source", self.source_tokenizer), ("target", self.target_tokenizer)):
             vocabulary = model.vocabulary(side)
             if tokenizer.vocabulary > vocabulary:
@@ -208,6 +216,7 @@ class TextModel:
 
     def _views(self, source, targets):
         """Yields the attention of source rows (B, S) for their targets, lists of ids that end in EOS; B may be more."""
+        source = source[:, : longest(source)]
         inputs = np.full((len(source), max(map(len, targets))), PAD, "int32")
         for row, ids in zip(inputs, targets, strict=False):
             row[: len(ids)] = [BOS, *ids[:-1]]

@@ -2,8 +2,19 @@ import numpy as np
 import pytest
 from keras import ops
 
+import zoo
 from tests.samples import batch, small
 from zoo.decoding.protocol import check_max_length, check_source, generable, repeat_rows
+
+
+class Bounded:
+    name = "bounded"
+
+    def step(self, token, index, memory, cache):
+        return None
+
+    def target_limit(self, source_length):
+        return 20 - source_length
 
 
 def test_rows_are_repeated_as_neighbours():
@@ -33,13 +44,13 @@ def test_padding_and_beginnings_are_never_chosen():
 @pytest.mark.parametrize("source", [[1, 2], [[]], np.zeros((0, 3), int), [[1.0, 2.0]], [[[1]]]])
 def test_a_source_that_is_no_batch_of_ids_is_refused(source):
     with pytest.raises(ValueError, match=r"source has shape .*ids \(B, S\)"):
-        check_source(source)
+        check_source(source, Bounded())
 
 
 @pytest.mark.parametrize("source", [[[-1, 2]], [[2**32 + 4, 2]]])
 def test_ids_that_cannot_be_are_refused(source):
     with pytest.raises(ValueError, match="ids are 0 or more"):
-        check_source(source)
+        check_source(source, Bounded())
 
 
 def test_the_default_limit_is_the_source_and_fifty():
@@ -50,14 +61,47 @@ def test_the_default_limit_is_the_source_and_fifty():
         check_max_length(0, source, object())
 
 
-class Bounded:
-    def target_limit(self, source_length):
-        return 20 - source_length
-
-
 def test_a_model_that_cannot_go_on_for_ever_sets_the_limit():
     source = np.ones((1, 7), "int32")
     assert check_max_length(None, source, Bounded()) == 13
     assert check_max_length(13, source, Bounded()) == 13
     with pytest.raises(ValueError, match="max_length=14: after a source of 7 tokens the model can write 13"):
         check_max_length(14, source, Bounded())
+
+
+def test_the_room_is_counted_in_real_tokens():
+    assert check_max_length(None, np.array([[5, 6, 0, 0, 0, 0], [5, 0, 0, 0, 0, 0]]), Bounded()) == 18
+
+
+def test_a_model_that_writes_nothing_is_named():
+    model = small("bert-tiny")
+    for call in (lambda: zoo.greedy(model, [[5, 2]]), lambda: zoo.TextModel(model, None)):
+        with pytest.raises(ValueError, match="bert-tiny writes nothing"):
+            call()
+
+
+def test_ids_past_the_vocabulary_are_refused():
+    with pytest.raises(ValueError, match="ids from 2 to 53: ids are 0 or more, and below 53"):
+        zoo.greedy(small("seq2seq-tiny"), [[53, 2]])
+    pointer = small("seq2seq-pointer-tiny", copies=2)
+    zoo.greedy(pointer, [[54, 2]], max_length=2)
+    with pytest.raises(ValueError, match="ids from 2 to 55: ids are 0 or more, and below 55"):
+        zoo.greedy(pointer, [[55, 2]], max_length=2)
+
+
+@pytest.mark.parametrize("search", [zoo.greedy, zoo.beam_search, zoo.sample])
+@pytest.mark.parametrize(
+    ("name", "fields", "words"),
+    [
+        ("transformer-tiny", {"positions": "learned", "max_length": 10}, "source: 12 tokens"),
+        ("seq2seq-luong-tiny", {"score": "location", "max_source": 10}, "source: 12 tokens"),
+        ("gpt2-tiny", {"max_length": 11}, "source .*12 tokens"),
+    ],
+)
+def test_other_widths_and_a_source_past_the_limit(search, name, fields, words):
+    """The third width meets a graph that no longer knows lengths."""
+    model = small(name, **fields)
+    for width in (4, 6):
+        assert np.isfinite(search(model, np.full((1, width), 5), max_length=4).log_probs).all()
+    with pytest.raises(ValueError, match=words):
+        search(model, np.full((1, 12), 5), max_length=4)

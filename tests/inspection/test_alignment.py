@@ -41,6 +41,13 @@ def test_a_row_may_stand_for_the_word_that_was_read():
         zoo.word_attention(view(), "decoder/0/cross", reading="written")
 
 
+def test_nothing_was_made_after_the_last_piece_of_an_output_without_end():
+    cut = AttentionView(SOURCE, TARGET[:3], {"decoder/0/cross": WEIGHTS[None, :3]}, "kedi var")
+    words = zoo.word_attention(cut, "decoder/0/cross", reading="read")
+    np.testing.assert_allclose(words.weights, [[0.5, 0.4], [0, 0]])
+    assert words.links() == {(0, 0)}
+
+
 def test_entropy_by_hand():
     words = zoo.WordAttention(np.array([[0.25, 0.25], [0.0, 0.9], [0.0, 0.0]]))
     assert words.entropy() == pytest.approx(math.log(2) / 2)

@@ -118,6 +118,24 @@ def test_the_fused_and_the_explicit_path_agree(options, causal, random):
     np.testing.assert_allclose(fused, explicit, atol=1e-5)
 
 
+@pytest.mark.parametrize("key_heads", [1, 2, 4])
+@pytest.mark.parametrize("shape", [(1, 1, 3, 3), (2, 4, 1, 3), (2, 1, 1, 3), (2, 4, 3, 3), (1, 4, 3, 3), (2, 1, 3, 3)])
+def test_any_axis_of_mask_and_bias_may_be_one(key_heads, shape, random):
+    layer = MultiHeadAttention(4, key_heads=key_heads)
+    x = random.normal(size=(B, T, 8)).astype("float32")
+    mask, bias = random.uniform(size=shape) < 0.7, random.normal(size=shape).astype("float32")
+    fused = numpy(layer(x, x, mask=mask, bias=bias))
+    with tap():
+        explicit = numpy(layer(x, x, mask=mask, bias=bias))
+    np.testing.assert_allclose(fused, explicit, atol=1e-5)
+
+
+def test_without_a_memory_the_query_attends_to_itself(random):
+    layer = MultiHeadAttention(2)
+    x = random.normal(size=(B, T, 8)).astype("float32")
+    np.testing.assert_array_equal(numpy(layer(x)), numpy(layer(x, x)))
+
+
 def test_the_fused_kernel_is_used_unless_someone_looks(random, monkeypatch):
     calls, kernel = [], ops.dot_product_attention
     monkeypatch.setattr(ops, "dot_product_attention", lambda *a, **k: calls.append(1) or kernel(*a, **k))

@@ -84,6 +84,11 @@ def test_an_unknown_score_is_refused():
         MultiplicativeAttention("cosine")
 
 
+def test_a_local_window_needs_a_mask():
+    with pytest.raises(ValueError, match="local='m' needs a mask"):
+        MultiplicativeAttention("dot", local="m")(ops.ones((1, 2, 3)), ops.ones((1, 4, 3)))
+
+
 def test_an_unknown_local_form_is_refused():
     with pytest.raises(ValueError, match="local='x'.*None, 'm', 'p'"):
         MultiplicativeAttention("dot", local="x")

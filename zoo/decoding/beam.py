@@ -89,7 +89,7 @@ def beam_search(
 
         zoo.beam_search(model, source, beams=4).tokens[:, 0]
     """
-    source = check_source(source)
+    source = check_source(source, model)
     max_length = check_max_length(max_length, source, model)
     vocabulary = model.vocabulary("target") if hasattr(model, "vocabulary") else None
     n_best = beams if n_best is None else n_best

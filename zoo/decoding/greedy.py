@@ -26,7 +26,7 @@ def greedy(model, source, max_length=None):
 
         zoo.greedy(model, source, max_length=40).tokens[:, 0]
     """
-    source = check_source(source)
+    source = check_source(source, model)
     max_length = check_max_length(max_length, source, model)
     found = run_compiled(model, _search, max_length, source=source)
     longest = max(1, found["lengths"].max())

@@ -42,21 +42,35 @@ class Hypotheses:
     attention: np.ndarray | None = None
 
 
-def check_source(source):
-    """Returns a source as an int32 array (B, S).
+def check_source(source, model):
+    """Returns a source as an int32 array (B, S) that the model can take.
 
     Raises:
-        ValueError: another rank, no rows or no columns, or numbers that are not whole, negative or past 32 bits.
+        ValueError: another rank, no rows or no columns, numbers that are not whole, negative or past the vocabulary, a
+            source past the model's limits, or a model that writes nothing.
     """
+    if not hasattr(model, "step"):
+        name = getattr(model, "name", type(model).__name__)
+        raise ValueError(f"{name} writes nothing: a search needs a model with start and step")
     source = np.asarray(source)
     if source.ndim != 2 or 0 in source.shape or source.dtype.kind not in "iu":
         raise ValueError(
             f"source has shape {source.shape} and type {source.dtype}: a search needs whole-numbered ids (B, S), "
             "at least one row and one column"
         )
-    if source.min() < 0 or source.max() > np.iinfo("int32").max:
-        raise ValueError(f"source has ids from {source.min()} to {source.max()}: ids are 0 or more, below 2^31")
+    vocabulary = model.vocabulary("source") if hasattr(model, "vocabulary") else 2**31
+    if source.min() < 0 or source.max() >= vocabulary:
+        raise ValueError(
+            f"source has ids from {source.min()} to {source.max()}: ids are 0 or more, and below {vocabulary}"
+        )
+    if hasattr(model, "check_lengths"):  # here too: the graph of another width may not know this one
+        model.check_lengths({"source": source})
     return source.astype("int32")
+
+
+def longest(source):
+    """Tokens of the longest row, at least 1."""
+    return max(1, int((source != PAD).sum(axis=1).max()))
 
 
 def check_max_length(max_length, source, model):
@@ -65,21 +79,21 @@ def check_max_length(max_length, source, model):
     Raises:
         ValueError: below 1, or more than the model can write after that source.
     """
-    limit = _target_limit(model, source.shape[1])
+    limit = _target_limit(model, source)
     if max_length is None:
         return min(source.shape[1] + 50, np.inf if limit is None else max(limit, 1))
     if max_length < 1:
         raise ValueError(f"max_length={max_length}: must be at least 1, the EOS")
     if limit is not None and max_length > limit:
         raise ValueError(
-            f"max_length={max_length}: after a source of {source.shape[1]} tokens the model can write {limit}"
+            f"max_length={max_length}: after a source of {longest(source)} tokens the model can write {limit}"
         )
     return int(max_length)
 
 
-def _target_limit(model, source_length):
+def _target_limit(model, source):
     limit = getattr(model, "target_limit", None)
-    return None if limit is None else limit(source_length)
+    return None if limit is None else limit(longest(source))
 
 
 def generable(logits):
@@ -138,7 +152,7 @@ def run_compiled(model, search, length, options=None, **inputs):
         ValueError: logits that are NaN, with the step.
     """
     searches = model.__dict__.setdefault("_searches", _Searches())
-    most = _target_limit(model, inputs["source"].shape[1])
+    most = _target_limit(model, inputs["source"])
     rounded = -(-length // CACHE_MULTIPLE) * CACHE_MULTIPLE
     key = search, rounded if most is None else min(rounded, max(most, 1)), options
     if key not in searches.by_key:

@@ -69,7 +69,7 @@ def sample(
 
         zoo.sample(model, source, temperature=0.8, top_p=0.95, seed=7)
     """
-    source = check_source(source)
+    source = check_source(source, model)
     max_length = check_max_length(max_length, source, model)
     if not 0 < temperature < np.inf:
         raise ValueError(f"temperature={temperature}: must be more than 0; for 0, that is greedy, use zoo.greedy")

@@ -3,7 +3,7 @@
 import numpy as np
 from keras import ops
 
-from zoo.decoding.protocol import check_source, run_compiled
+from zoo.decoding.protocol import check_max_length, check_source, run_compiled
 from zoo.ids import BOS, PAD
 
 
@@ -24,7 +24,7 @@ def score(model, pairs):
 
         zoo.score(model, (source, found.tokens)).sum(-1)        # found.log_probs
     """
-    source, outputs = check_source(pairs[0]), np.asarray(pairs[1])
+    source, outputs = check_source(pairs[0], model), np.asarray(pairs[1])
     if (
         outputs.ndim not in (2, 3)
         or len(outputs) != len(source)
@@ -35,6 +35,7 @@ def score(model, pairs):
             f"outputs have shape {outputs.shape} and type {outputs.dtype}: must be whole-numbered ids (B, T) or "
             f"(B, N, T), for {len(source)} sources"
         )
+    check_max_length(outputs.shape[-1], source, model)
     several = outputs.reshape(len(source), -1, outputs.shape[-1]).astype("int32")
     repeated = np.repeat(source, several.shape[1], axis=0)
     flat = several.reshape(-1, outputs.shape[-1])

@@ -54,8 +54,8 @@ def word_attention(view, role, head=0, reading="predicted"):
         raise ValueError(f"reading={reading!r}: must be one of {', '.join(map(repr, READINGS))}")
     weights = np.asarray(view.maps[role][head], "float64")
     sources, targets = words_of(view.source_tokens), words_of(view.target_tokens)
-    # Row t + 1 is made after reading the piece that row t predicts; the EOS has a row to give, none to get.
-    rows = weights if reading == "predicted" else np.roll(weights, -1, axis=0)
+    # Row t + 1 is made after reading the piece that row t predicts; after the last piece there may be none.
+    rows = weights if reading == "predicted" else np.concatenate([weights[1:], np.zeros_like(weights[:1])])
     summed = _gather(sources) @ rows.T
     means = _gather(targets) @ summed.T
     return WordAttention(means / np.maximum(_gather(targets).sum(axis=1, keepdims=True), 1))

@@ -13,8 +13,9 @@ def attention_maps(model, inputs):
         inputs: what the model is called with, such as {"source": (B, S), "target": (B, T)}.
     Returns:
         {role: float32 weights}, with the roles "encoder/<layer>/self" (B, H, S, S), "decoder/<layer>/self" (B, H, T, T)
-        and "decoder/<layer>/cross" (B, H, T, S). H = 1 in recurrent models; a model without attention gives {}.
-        Weights are exactly 0 on padding, and each row sums to 1 over the rest.
+        and "decoder/<layer>/cross" (B, H, T, S), those that the model has. H = 1 in recurrent models; a model without
+        attention gives {}. In GPT-2, which reads source and target as one row, "self" is (B, H, S + T, S + T). Weights
+        are exactly 0 on padding, and a row sums to 1 over the rest; in Luong's local attention to less.
 
     Example::
 

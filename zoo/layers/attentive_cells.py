@@ -26,6 +26,10 @@ class AttentiveCell(keras.layers.Layer):
     def state_size(self):
         return [self.stack.units] * (self.stack.depth * state_count(self.stack.cell) + self.extra + _CONSTANTS)
 
+    def own(self, states):
+        """Each layer's states in the type that the cell computes in: some cells keep to float32."""
+        return [[ops.cast(state, self.compute_dtype) for state in layer] for layer in states]
+
     def pack(self, states, extra, memory, keys, mask):
         """The states of the loop, flat: each layer's, the cell's own, then the constants."""
         return [*(s for layer in states for s in layer), *extra, memory, keys, ops.cast(mask, self.compute_dtype)]

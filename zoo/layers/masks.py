@@ -31,7 +31,8 @@ def window_mask(queries, keys, window):
 
         |i - j| < w: position i itself, w - 1 before it and, where nothing else hides them, w - 1 after it
 
-    Sliding-window attention (Beltagy et al. 2020, section 3.1; with a causal mask: Jiang et al. 2023, section 2).
+    Sliding-window attention: with a causal mask, w is the window of Jiang et al. 2023, section 2; without one, that of
+    Beltagy et al. 2020, section 3.1, is 2w - 1 here, since theirs counts both sides together.
     """
     return ops.abs(ops.expand_dims(queries, 1) - ops.expand_dims(keys, 0)) < window
 

@@ -116,7 +116,7 @@ class MultiHeadAttention(ExplicitMasks):
         """Attends from query (B, T, width) to memory (B, S, d).
 
         Args:
-            memory: (B, S, d); not needed where `projected` is given.
+            memory: (B, S, d), not needed where `projected` is given; None without that = the query, self-attention.
             mask: bool with four axes, each that of (B, H, T, S) or 1; True = attend.
             projected: what `project(memory)` gave, or a cache of it.
             bias: float, added to the scaled scores; each axis that of (B, H, T, S) or 1.
@@ -129,37 +129,36 @@ class MultiHeadAttention(ExplicitMasks):
                 f"mask has shape {mask.shape} and type {mask.dtype}: must be bool with four axes (B, H, T, S), "
                 "such as padding[:, None, None, :]; True = attend"
             )
-        keys, values = self.project(memory) if projected is None else projected
+        keys, values = self.project(query if memory is None else memory) if projected is None else projected
         query = self._split(self.query(query), self.heads)
         query = (rotate(query, start) if self.options["relation"] == "rope" else query) * self.scale
-        if self._explicit(keys, values, training):
+        if self._explicit(keys, values, bias, training):
             heads = self._attend(query, keys, values, mask, bias, start, training)
         else:
             heads = self._fused(query, keys, values, mask, bias)
         shape = ops.shape(heads)
         return self.output_projection(ops.reshape(heads, (shape[0], shape[1], self.heads * heads.shape[-1])))
 
-    def _explicit(self, keys, values, training):
+    def _explicit(self, keys, values, bias, training):
         """Whether the weights have to be made: someone looks, or the fused kernel cannot do it."""
         dropping = training and self.options["dropout"] > 0
         # JAX's fused kernel takes keys and values of one width only, and on CPUs has no gradient in float16.
-        half = keras.backend.backend() == "jax" and keras.backend.standardize_dtype(keys.dtype) == "float16"
+        dtype = keras.backend.standardize_dtype(keys.dtype)
+        # A bias is added in float32, where the kernel would round it to the type of the keys.
+        half = (keras.backend.backend() == "jax" and dtype == "float16") or (bias is not None and dtype != "float32")
         other = self.options["relation"] == "relative" or keys.shape[-1] != values.shape[-1] or half
         return listening() or dropping or other
 
     def _fused(self, query, keys, values, mask, bias):
         """What `_attend` gives, by the backend's kernel."""
-        shape, groups = ops.shape(query), self.heads // self.key_heads
+        length = ops.shape(query)[1]
+        mask, bias = (None if x is None else self._fold_scores(x, length) for x in (mask, bias))
         query = self._fold(query)
-        if groups > 1 and mask is not None and mask.shape[2] != 1:
-            mask = ops.tile(mask, (1, 1, groups, 1))
-        if groups > 1 and bias is not None:
-            bias = ops.reshape(bias, (bias.shape[0], self.key_heads, groups * shape[1], -1))
         heads = ops.dot_product_attention(query, keys, values, bias=bias, mask=mask, scale=1.0)
         if mask is not None:  # the kernel spreads the weight of an empty row evenly over what is hidden
             alive = ops.transpose(ops.any(mask, axis=-1), (0, 2, 1))
             heads = ops.where(ops.expand_dims(alive, -1), heads, ops.zeros((), heads.dtype))
-        return self._unfold(heads, shape[1])
+        return self._unfold(heads, length)
 
     def _attend(self, query, keys, values, mask, bias, start, training):
         """softmax(query keys + bias) values, with its weights: query (B, T, H, d_k) -> (B, T, H, d_v)."""
@@ -191,6 +190,17 @@ class MultiHeadAttention(ExplicitMasks):
         query = ops.reshape(query, (shape[0], shape[1], self.key_heads, groups, query.shape[-1]))
         query = ops.transpose(query, (0, 3, 1, 2, 4))
         return ops.reshape(query, (shape[0], groups * shape[1], self.key_heads, query.shape[-1]))
+
+    def _fold_scores(self, x, length):
+        """A mask or bias for folded queries: each axis that of (B, H, T, S) or 1 -> that of (B, K, G T, S) or 1."""
+        groups = self.heads // self.key_heads
+        if groups == 1:
+            return x
+        if x.shape[1] == 1:
+            return x if x.shape[2] == 1 else ops.tile(x, (1, 1, groups, 1))
+        shape = ops.shape(x)
+        x = ops.broadcast_to(x, (shape[0], self.heads, length, shape[3]))
+        return ops.reshape(x, (shape[0], self.key_heads, groups * length, shape[3]))
 
     def _unfold(self, heads, length):
         """The inverse of `_fold`: (B, G T, K, d) -> (B, T, H, d)."""

@@ -122,6 +122,8 @@ class MultiplicativeAttention(ExplicitMasks):
         scores = self.scores(query, keys)
         if self.local is None:
             return attend(scores, memory, mask)
+        if mask is None:
+            raise ValueError(f"local={self.local!r} needs a mask (B, S): a window ends where the sentence does")
         center = self.center(query, mask, start)
         away = ops.arange(ops.shape(memory)[1], dtype="float32") - center
         weights = masked_softmax(scores, (ops.abs(away) <= self.window) & ops.expand_dims(mask, 1))

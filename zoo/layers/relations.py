@@ -128,7 +128,7 @@ class RelativeTables(keras.layers.Layer):
         a_ij = w[clip(j - i, -k, k)],   2k + 1 vectors
 
     Shaw et al. 2018, sections 3.1 and 3.2. Products with the 2k + 1 vectors are made first and then spread over the
-    distances, so nothing of size T x S x d is ever held (a stronger form of the paper's Eq. 5).
+    distances by their labels (T, S, 2k + 1): no vector is held for each pair (the aim of the paper's Eq. 5).
 
     Args:
         clip: k.

@@ -26,8 +26,9 @@ class BahdanauSeq2Seq(Generator):
     `output_state` chooses. All biases that the paper leaves out of its equations are here.
 
     With `coverage` the scores also see the weights of the positions before (See et al. 2017, Eq. 10 and 11), and the
-    model adds `coverage_weight` times the coverage loss (Eq. 12), averaged over real target tokens, to the loss that
-    it is compiled with. Its decoder is float32 under every dtype policy: sums of small weights need it.
+    model adds `coverage_weight` times the coverage loss (Eq. 12), averaged over real target tokens (of each replica,
+    then over replicas), to the loss that it is compiled with. Its decoder is float32 under every dtype policy: sums of
+    small weights need it.
 
     Row i of the attention map belongs to the target token y_i that is predicted from it.
 
@@ -103,7 +104,7 @@ class BahdanauSeq2Seq(Generator):
         return self._logits(states, embedded, contexts, training)
 
     def initial_cache(self, memory, batch, max_length):
-        cache = {"states": memory["states"]}
+        cache = {"states": self.decoder.cell.own(memory["states"])}
         return {**cache, "covered": self._uncovered(memory)} if self.fields["coverage"] else cache
 
     def step(self, token, index, memory, cache):

@@ -105,7 +105,7 @@ class Generator(ZooModel):
         return self.limits.get("source")
 
     def target_limit(self, source_length):
-        """Most positions that `step` can be called for after a source of that length, or None."""
+        """Most positions that `step` can be called for after a source of so many real tokens, or None."""
         return self.limits.get("target")
 
     def call(self, inputs, training=None):

@@ -118,7 +118,7 @@ _MODERN = {"norm": "pre", "normalization": "rms", "positions": "rope", "activati
 
 
 def _luong(differs, **changes):
-    """A row of Luong et al., Table 4, all of which feed h~ back."""
+    """What Luong et al. compare in section 5.3 (Table 4 leaves concat out); all of them feed h~ back."""
     return Entry("seq2seq-luong", f"seq2seq-luong with input feeding, {differs}", {"input_feeding": True, **changes})
 
 
@@ -175,13 +175,13 @@ MODELS = {
     "transformer-base-mqa": _base("one head of keys and values", "Shazeer 2019", key_heads=1),
     "transformer-base-gqa": _base("two heads of keys and values", "Ainslie et al. 2023", key_heads=2),
     "transformer-modern": _base(
-        "pre-norm, RMSNorm, rotary positions, grouped queries, SwiGLU", "Touvron et al. 2023 (Llama 2)",
+        "pre-norm, RMSNorm, rotary positions, grouped queries, SwiGLU", "Touvron et al. 2023",
         **_MODERN, key_heads=2, feedforward=1408,
     ),
     "transformer-modern-tiny": Entry(
         "transformer", "transformer-modern, small",
         {**_TINY_TRANSFORMER, **_MODERN, "key_heads": 2, "feedforward": 176},
-        "Touvron et al. 2023 (Llama 2)",
+        "Touvron et al. 2023",
     ),
     "bert-base": Entry("bert", "encoder alone; masked tokens and next sentence"),
     "bert-tiny": Entry(

@@ -53,6 +53,7 @@ class GPT2(Generator):
 
     @property
     def limits(self):
+        # Of the padded row: a prompt's padding takes no positions, but who calls the model need not count them.
         return {"source + target": self.fields["max_length"]}
 
     @property
@@ -87,7 +88,8 @@ class GPT2(Generator):
         return self.embedding.logits(x[:, prompt:])
 
     def start(self, source, max_length):
-        self.check_start(source, max_length)
+        # How much a prompt leaves depends on its real tokens, which the search counts; what is past the table is NaN.
+        self.check_lengths({"source": source})
         source = ops.cast(source, "int32")
         mask, empty = padding_mask(source), ((0, 0), (0, max_length), (0, 0), (0, 0))
         with closed():

@@ -93,7 +93,8 @@ class LuongSeq2Seq(Generator):
         return self.output_projection(self.dropout(attentional, training=training))
 
     def initial_cache(self, memory, batch, max_length):
-        return {"states": memory["states"], "fed": self.decoder.cell.first(memory["states"])[0]}
+        states = self.decoder.cell.own(memory["states"])
+        return {"states": states, "fed": self.decoder.cell.first(states)[0]}
 
     def step(self, token, index, memory, cache):
         embedded = self.target_embedding(token)

@@ -23,13 +23,14 @@ class PointerSeq2Seq(Generator):
         loss_t = -log P(w_t) + lambda sum_i min(a_i^t, c_i^t)                                      (Eq. 13)
 
     See et al. 2017, section 2; the cell's equations are `PointerCell`'s, the sizes section 5's. One embedding serves
-    both sides. The logits are log P, so a loss, a metric or a search that takes a softmax of them finds P.
+    both sides. The logits are log P, so a loss, a metric or a search that takes a softmax of them finds P. (Label
+    smoothing, which the paper does not use, would also ask for the words that this source cannot give, at -69.)
 
     Words that the vocabulary lacks can be copied: a source id V + k stands for the k-th of them in this source. Source
     and target are read with UNK in its place, logits have V + `copies` columns, and a label may be V + k.
 
-    The coverage loss is averaged over real target tokens and added to the loss that the model is compiled with. The
-    decoder is float32 under every dtype policy: sums of small weights need it.
+    The coverage loss is averaged over real target tokens (of each replica, then over replicas) and added to the loss
+    that the model is compiled with. The decoder is float32 under every dtype policy: sums of small weights need it.
 
     Row t of the attention map belongs to the target token y_t that is predicted from it.
 
@@ -57,6 +58,9 @@ class PointerSeq2Seq(Generator):
         self.dropout = keras.layers.Dropout(fields["dropout"], **policy)
         self.hidden = keras.layers.Dense(width, name="hidden", **policy)  # V
         self.output_projection = keras.layers.Dense(fields["target_vocab"], name="output", dtype="float32")  # V'
+
+    def vocabulary(self, side):
+        return super().vocabulary(side) + self.fields["copies"]
 
     def build(self, input_shape=None):
         embedding, width = self.fields["embedding"], self.fields["width"]
@@ -91,7 +95,7 @@ class PointerSeq2Seq(Generator):
         return self._logits(both, generate, weights, memory, training)
 
     def initial_cache(self, memory, batch, max_length):
-        return {"states": memory["states"], **self._first(memory)}
+        return {"states": self.decoder.cell.own(memory["states"]), **self._first(memory)}
 
     def step(self, token, index, memory, cache):
         constants = memory["annotations"], memory["keys"], memory["mask"]

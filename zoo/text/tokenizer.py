@@ -101,6 +101,10 @@ class Tokenizer:
         """
         return Tokenizer(self.proto, self.lowercase, not self.reverse)
 
+    def forwards(self):
+        """The same pieces in the text's order: the tokenizer itself, where it is not a reversed one."""
+        return self.reversed() if self.reverse else self
+
     @property
     def vocabulary(self):
         """Number of pieces."""

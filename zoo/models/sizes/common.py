@@ -8,7 +8,8 @@ each target token (or its source token) in a product. A look-up multiplies nothi
 
 def choice(config, field, allowed):
     """Refuses a value that is none of those allowed."""
-    if config[field] not in allowed:
+    value = config[field]
+    if not (value is None or isinstance(value, str)) or value not in tuple(allowed):
         raise ValueError(f"{field}={config[field]!r}: must be one of {', '.join(map(repr, allowed))}")
 
 

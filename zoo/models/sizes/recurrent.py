@@ -11,8 +11,8 @@ def _recurrent(cell, inputs, units):
 
 
 def _stack(config, inputs):
-    units = config["width"]
-    return sum(_recurrent(config["cell"], inputs if i == 0 else units, units) for i in range(config["depth"]))
+    cell, units = config["cell"], config["width"]
+    return _recurrent(cell, inputs, units) + (config["depth"] - 1) * _recurrent(cell, units, units)
 
 
 def check_seq2seq(config):
