@@ -304,3 +304,45 @@ def test_logits_that_are_nan_say_when():
     for search in (zoo.greedy, zoo.beam_search):
         with pytest.raises(ValueError, match="NaN at step 3"):
             search(Broken(table), np.array([[5, 2]]))
+
+
+def holds(tokens, phrase):
+    return any(tokens[i : i + len(phrase)] == tuple(phrase) for i in range(len(tokens)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows, st.sampled_from([[[3]], [[4, 3]], [[3, 3, 4]], [[3], [4]], [[4, 4], [3]], []]))
+def test_phrases_must_appear(row, phrases):
+    found = zoo.beam_search(MODEL, np.array([row, row]), beams=32, n_best=2, max_length=5, must_include=[phrases, []])
+    for n in range(2):
+        tokens = texts(found)[n]
+        assert all(holds(tokens, phrase) for phrase in phrases)
+        assert found.log_probs[0, n] == pytest.approx(MODEL.forced(row, tokens)[0].sum(), abs=1e-4)
+    whole, _ = enumerate_all(row, 5, 0.6, 0.0)
+    best = next(s for s, _, tokens in whole if all(holds(tokens, phrase) for phrase in phrases))
+    assert found.scores[0, 0] == pytest.approx(best, abs=1e-4)
+    assert found.scores[1, 0] == pytest.approx(whole[0][0], abs=1e-4)  # the other row asked for nothing
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows, st.sampled_from([[[4, 3, 4]], [[3, 3], [4, 4]]]))
+def test_phrases_appear_with_few_beams_too(row, phrases):
+    found = zoo.beam_search(MODEL, np.array([row]), beams=3, max_length=12, must_include=[phrases], n_best=1)
+    assert found.finished[0, 0]
+    assert all(holds(texts(found)[0], phrase) for phrase in phrases)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"must_include": [[[5]]]}, "must_include has 1 lists of phrases for 2 sources"),
+        ({"must_include": [[[]], []]}, r"row 1 has \[\]"),
+        ({"must_include": [[], [[5, 2]]]}, r"row 2 has \[5, 2\]"),
+        ({"must_include": [[[53]], []]}, r"row 1 has \[53\]"),
+        ({"must_include": [[[5, 6, 7]], []], "max_length": 3}, "row 1 leaves no room"),
+        ({"must_include": [[[5]], []], "groups": 2}, "groups=2 and must_include do not go together"),
+    ],
+)
+def test_phrases_that_cannot_be_are_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        zoo.beam_search(small("seq2seq-tiny"), batch()["source"], **options)

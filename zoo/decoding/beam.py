@@ -7,6 +7,7 @@ import numpy as np
 from keras import ops
 
 from zoo.decoding.constraints import Constraints, allow, check_banned, check_prefix
+from zoo.decoding.lexical import check_phrases, close, share
 from zoo.decoding.protocol import (
     Hypotheses,
     check_max_length,
@@ -30,6 +31,7 @@ class _Options:
     groups: int
     attention: object
     covering: bool
+    phrases: tuple | None
     constraints: Constraints
 
 
@@ -45,6 +47,7 @@ def beam_search(
     banned=(),
     no_repeat_ngrams=0,
     prefix=None,
+    must_include=None,
     groups=1,
     diversity=0.5,
     return_attention=False,
@@ -76,6 +79,8 @@ def beam_search(
         banned: ids never written.
         no_repeat_ngrams: n; no n tokens in a row occur twice. 0 = no rule.
         prefix: (B, P) ids that outputs begin with, PAD after the last; part of the output and of its length.
+        must_include: for each source, a list of phrases (lists of ids) that an output has to hold before it may end
+            (Post and Vilar 2018). Where none does by `max_length`, unfinished ones are returned.
         groups, diversity: see above; `groups` divides `beams`.
         return_attention: True returns the mean over all heads of attention to the source, "heads" each of them.
     Returns:
@@ -107,10 +112,16 @@ def beam_search(
         raise ValueError(f"min_length={min_length}: must be at most max_length={max_length}")
     constraints = Constraints(min_length, check_banned(banned, vocabulary), no_repeat_ngrams)
     covering = coverage_penalty > 0
-    options = _Options(beams, n_best, groups, return_attention, covering, constraints)
     numbers = {"alpha": length_penalty, "beta": coverage_penalty, "diversity": diversity}
     inputs = {name: np.float32(value) for name, value in numbers.items()}
     inputs["prefix"] = check_prefix(prefix, source, max_length)
+    phrases = check_phrases(must_include, source, max_length, vocabulary)
+    if phrases is not None:
+        if groups > 1:
+            raise ValueError(f"groups={groups} and must_include do not go together: use one of them")
+        inputs["phrases"] = phrases
+    shape = None if phrases is None else phrases.shape[1:]
+    options = _Options(beams, n_best, groups, return_attention, covering, shape, constraints)
     found = run_compiled(model, _search, max_length, options, source=source, **inputs)
     longest = max(1, found["lengths"].max())
     attention = found.get("attention")
@@ -136,7 +147,7 @@ def _check(beams, n_best, groups, vocabulary):
         raise ValueError(f"beams={beams}: must be at most the vocabulary, {vocabulary}")
 
 
-def _search(model, cache_length, options, source, limit, alpha, beta, diversity, prefix):
+def _search(model, cache_length, options, source, limit, alpha, beta, diversity, prefix, phrases=None):
     beams, rows = options.beams, ops.shape(source)[0]
     memory, cache = (repeat_rows(tree, beams) for tree in model.start(source, cache_length))
     empty = ops.all(ops.equal(source, PAD), axis=1)
@@ -146,6 +157,9 @@ def _search(model, cache_length, options, source, limit, alpha, beta, diversity,
     live = {"tokens": nothing, "path": nothing, "log_probs": ops.zeros((rows, 1)) + alive}
     if options.covering:
         live["covered"] = ops.zeros((rows, beams, ops.shape(source)[1]))
+    if phrases is not None:
+        phrases = ops.reshape(phrases, (rows, *options.phrases))  # a graph for many shapes has forgotten this one
+        live["met"] = ops.repeat(ops.all(ops.equal(phrases, PAD), axis=2)[:, None], beams, axis=1)
     kept = {
         "tokens": nothing[:, : options.n_best],
         "path": nothing[:, : options.n_best],
@@ -179,11 +193,15 @@ def _search(model, cache_length, options, source, limit, alpha, beta, diversity,
         heads = ops.reshape(attention, (rows, beams, *ops.shape(attention)[1:]))
         if options.covering:
             live = {**live, "covered": live["covered"] + ops.mean(heads, axis=2)}
+        if phrases is not None:
+            choices = close(choices, live["met"])
         ahead = candidates(choices, live["log_probs"], options, diversity)
+        if phrases is not None:
+            ahead = share(ahead, choices, live["log_probs"], live, index, phrases)
         chosen = gather({name: leaf for name, leaf in live.items() if name != "log_probs"}, ahead["parent"])
         chosen["tokens"] = write(chosen["tokens"], index, ahead["token"])
         chosen["path"] = write(chosen["path"], index, ahead["parent"])
-        chosen.update({name: ahead[name] for name in ("log_probs", "parent")})
+        chosen.update({name: ahead[name] for name in ("log_probs", "parent", "met") if name in ahead})
 
         kept, scores = keep(state, chosen, ahead, index, source, alpha, beta, options)
         live = gather(chosen, ahead["live"])
