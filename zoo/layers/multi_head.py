@@ -119,7 +119,7 @@ class MultiHeadAttention(ExplicitMasks):
             memory: (B, S, d), not needed where `projected` is given; None without that = the query, self-attention.
             mask: bool with four axes, each that of (B, H, T, S) or 1; True = attend.
             projected: what `project(memory)` gave, or a cache of it.
-            bias: float, added to the scaled scores; each axis that of (B, H, T, S) or 1.
+            bias: float, added to the scaled scores, in the compute type like these; each axis that of (B, H, T, S) or 1.
             start: position of the query's first row, where the attention has a relation; the keys start at 0.
         Returns:
             (B, T, width). A position with nothing to attend to gets W^O 0 (+ bias).
@@ -132,20 +132,18 @@ class MultiHeadAttention(ExplicitMasks):
         keys, values = self.project(query if memory is None else memory) if projected is None else projected
         query = self._split(self.query(query), self.heads)
         query = (rotate(query, start) if self.options["relation"] == "rope" else query) * self.scale
-        if self._explicit(keys, values, bias, training):
+        if self._explicit(keys, values, training):
             heads = self._attend(query, keys, values, mask, bias, start, training)
         else:
             heads = self._fused(query, keys, values, mask, bias)
         shape = ops.shape(heads)
         return self.output_projection(ops.reshape(heads, (shape[0], shape[1], self.heads * heads.shape[-1])))
 
-    def _explicit(self, keys, values, bias, training):
+    def _explicit(self, keys, values, training):
         """Whether the weights have to be made: someone looks, or the fused kernel cannot do it."""
         dropping = training and self.options["dropout"] > 0
         # JAX's fused kernel takes keys and values of one width only, and on CPUs has no gradient in float16.
-        dtype = keras.backend.standardize_dtype(keys.dtype)
-        # A bias is added in float32, where the kernel would round it to the type of the keys.
-        half = (keras.backend.backend() == "jax" and dtype == "float16") or (bias is not None and dtype != "float32")
+        half = keras.backend.backend() == "jax" and keras.backend.standardize_dtype(keys.dtype) == "float16"
         other = self.options["relation"] == "relative" or keys.shape[-1] != values.shape[-1] or half
         return listening() or dropping or other
 
@@ -154,6 +152,7 @@ class MultiHeadAttention(ExplicitMasks):
         length = ops.shape(query)[1]
         mask, bias = (None if x is None else self._fold_scores(x, length) for x in (mask, bias))
         query = self._fold(query)
+        bias = None if bias is None else ops.cast(bias, query.dtype)
         heads = ops.dot_product_attention(query, keys, values, bias=bias, mask=mask, scale=1.0)
         if mask is not None:  # the kernel spreads the weight of an empty row evenly over what is hidden
             alive = ops.transpose(ops.any(mask, axis=-1), (0, 2, 1))
@@ -170,7 +169,7 @@ class MultiHeadAttention(ExplicitMasks):
             labels = self.relative.labels(positions_from(start, shape[1]), ops.arange(ops.shape(keys)[1]))
             scores = scores + self.relative.scores(query, labels)
         scores = ops.cast(scores, "float32")
-        weights = masked_softmax(scores if bias is None else scores + bias, mask)
+        weights = masked_softmax(scores if bias is None else scores + ops.cast(bias, "float32"), mask)
         emit(self.role, weights)
         weights = self.dropout(ops.cast(weights, values.dtype), training=training)
         folded = weights
