@@ -112,7 +112,7 @@ def _translate(options):
     counts, start = Counter(), time.monotonic()
     search = {"beams": options.beams, "length_penalty": options.length_penalty, "max_length": options.max_length}
     with contextlib.ExitStack() as stack:
-        source = stack.enter_context(open(options.input, "rb")) if options.input else _stream(sys.stdin).buffer
+        source = stack.enter_context(_opened(options.input)) if options.input else _stream(sys.stdin).buffer
 
         @functools.cache  # opened with the first output: an old file stays what it was where nothing could be done
         def target():
@@ -132,6 +132,15 @@ def _translate(options):
         print(f"zoo translate: {counts['texts']} lines in {seconds:.1f} s, {graphs} graphs compiled", file=sys.stderr)
 
 
+def _opened(path):
+    """A file to read, with a progress bar on the error stream where a person looks at it."""
+    from rich.console import Console
+    from rich.progress import open as open_with_progress
+
+    console = Console(stderr=True)
+    return open_with_progress(path, "rb", description="translating", console=console, disable=not console.is_terminal)
+
+
 def _stream(stream):
     if stream is None:
         raise ValueError("standard input or output is closed: give --input and --output")
@@ -145,7 +154,8 @@ def _chunks(stream, name):
     good ones before it.
     """
     number, rest = 0, b""
-    while data := stream.read1(_READ):
+    read = getattr(stream, "read1", stream.read)  # of a pipe, what is there
+    while data := read(_READ):
         *lines, rest = (rest + data).split(b"\n")
         for start in range(0, len(lines), _CHUNK):
             yield from _decoded(lines[start : start + _CHUNK], number + start, name)

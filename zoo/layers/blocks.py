@@ -49,13 +49,16 @@ class Block(ExplicitMasks):
         for layer in (self.self_attention, self.self_residual, self.feedforward, self.feedforward_residual):
             layer.build(shape)
 
-    def _attend(self, x, mask, bias, cache=None, index=0, training=None):
+    def _attend(self, x, mask, bias, cache=None, index=0, places=None, slot=None, training=None):
         """The first sub-layer; returns (x, the keys and values that it used)."""
         hidden = self.self_residual.enter(x)
         kept = self.self_attention.project(hidden, start=index)
         if cache is not None:
-            kept = tuple(ops.slice_update(old, (0, index, 0, 0), new) for old, new in zip(cache, kept, strict=True))
-        attended = self.self_attention(hidden, mask=mask, projected=kept, bias=bias, start=index, training=training)
+            slot = index if slot is None else slot
+            kept = tuple(ops.slice_update(old, (0, slot, 0, 0), new) for old, new in zip(cache, kept, strict=True))
+        attended = self.self_attention(
+            hidden, mask=mask, projected=kept, bias=bias, start=index, places=places, training=training
+        )
         return self.self_residual.leave(x, attended, training), kept
 
     def _feed(self, x, training):
@@ -82,7 +85,7 @@ class CausalBlock(Block):
 
     def call(self, x, mask=None, bias=None, cache=None, index=0, training=None):
         """Runs the block over positions; the arguments and what is returned are `DecoderBlock`'s."""
-        x, kept = self._attend(x, mask, bias, cache, index, training)
+        x, kept = self._attend(x, mask, bias, cache, index, training=training)
         return self._feed(x, training), kept
 
 
@@ -104,7 +107,19 @@ class DecoderBlock(Block):
         self.cross_attention.build(shape)
         self.cross_residual.build(shape)
 
-    def call(self, x, projected, mask=None, cross_mask=None, bias=None, cache=None, index=0, training=None):
+    def call(
+        self,
+        x,
+        projected,
+        mask=None,
+        cross_mask=None,
+        bias=None,
+        cache=None,
+        index=0,
+        places=None,
+        slot=None,
+        training=None,
+    ):
         """Runs the block over target positions.
 
         Args:
@@ -114,12 +129,14 @@ class DecoderBlock(Block):
             mask: bool, broadcastable to (B, H, T, keys), for self-attention.
             cross_mask: bool, broadcastable to (B, H, T, S).
             bias: float, broadcastable to (B, H, T, keys), added to the scores of self-attention.
-            cache: keys and values of self-attention (B, L, K, d_k), (B, L, K, d_v), written from position `index` on.
+            cache: keys and values of self-attention (B, L, K, d_k), (B, L, K, d_v), written from `slot` on.
             index: int or scalar tensor, the position of x's first row.
+            places: positions of the cached keys (L,), where they are not 0, 1, ...
+            slot: where in the cache x's first row goes; default `index`.
         Returns:
             (x (B, T, d), the keys and values that self-attention used: the cache for the next position).
         """
-        x, kept = self._attend(x, mask, bias, cache, index, training)
+        x, kept = self._attend(x, mask, bias, cache, index, places, slot, training)
         hidden = self.cross_residual.enter(x)
         attended = self.cross_attention(hidden, mask=cross_mask, projected=projected, training=training)
         return self._feed(self.cross_residual.leave(x, attended, training), training), kept

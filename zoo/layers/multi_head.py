@@ -112,15 +112,16 @@ class MultiHeadAttention(ExplicitMasks):
         keys, values = (self._split(layer(memory), self.key_heads) for layer in (self.key, self.value))
         return (rotate(keys, start) if self.options["relation"] == "rope" else keys), values
 
-    def call(self, query, memory=None, mask=None, projected=None, bias=None, start=0, training=None):
+    def call(self, query, memory=None, mask=None, projected=None, bias=None, start=0, places=None, training=None):
         """Attends from query (B, T, width) to memory (B, S, d).
 
         Args:
             memory: (B, S, d), not needed where `projected` is given; None without that = the query, self-attention.
             mask: bool with four axes, each that of (B, H, T, S) or 1; True = attend.
             projected: what `project(memory)` gave, or a cache of it.
-            bias: float, added to the scaled scores, in the compute type like these; each axis that of (B, H, T, S) or 1.
-            start: position of the query's first row, where the attention has a relation; the keys start at 0.
+            bias: float, added to the scaled scores in the compute type; each axis that of (B, H, T, S) or 1.
+            start: position of the query's first row, where the attention has a relation.
+            places: positions of the keys (S,), for "relative"; None = 0, 1, ...
         Returns:
             (B, T, width). A position with nothing to attend to gets W^O 0 (+ bias).
         """
@@ -133,7 +134,7 @@ class MultiHeadAttention(ExplicitMasks):
         query = self._split(self.query(query), self.heads)
         query = (rotate(query, start) if self.options["relation"] == "rope" else query) * self.scale
         if self._explicit(keys, values, training):
-            heads = self._attend(query, keys, values, mask, bias, start, training)
+            heads = self._attend(query, keys, values, mask, bias, start, places, training)
         else:
             heads = self._fused(query, keys, values, mask, bias)
         shape = ops.shape(heads)
@@ -159,14 +160,15 @@ class MultiHeadAttention(ExplicitMasks):
             heads = ops.where(ops.expand_dims(alive, -1), heads, ops.zeros((), heads.dtype))
         return self._unfold(heads, length)
 
-    def _attend(self, query, keys, values, mask, bias, start, training):
+    def _attend(self, query, keys, values, mask, bias, start, places, training):
         """softmax(query keys + bias) values, with its weights: query (B, T, H, d_k) -> (B, T, H, d_v)."""
         shape, relative = ops.shape(query), self.options["relation"] == "relative"
         scores = ops.einsum("btkd,bskd->bkts", self._fold(query), keys)
         whole = (shape[0], self.heads, shape[1], ops.shape(keys)[1])
         scores = ops.reshape(scores, whole) if self.heads > self.key_heads else scores
         if relative:
-            labels = self.relative.labels(positions_from(start, shape[1]), ops.arange(ops.shape(keys)[1]))
+            places = ops.arange(ops.shape(keys)[1]) if places is None else places
+            labels = self.relative.labels(positions_from(start, shape[1]), places)
             scores = scores + self.relative.scores(query, labels)
         scores = ops.cast(scores, "float32")
         weights = masked_softmax(scores if bias is None else scores + ops.cast(bias, "float32"), mask)

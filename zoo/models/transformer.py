@@ -139,22 +139,24 @@ class Transformer(Generator):
         return self._logits(x)
 
     def initial_cache(self, memory, batch, max_length):
+        # What a window no longer sees need not be kept: its place is written over.
+        length = min(max_length, self.fields["window"] or max_length)
+
         def zeros(projected):
-            shape = (batch, max_length, *projected.shape[2:])
+            shape = (batch, length, *projected.shape[2:])
             return ops.zeros(shape, dtype=projected.dtype)
 
         return [(zeros(keys), zeros(values)) for keys, values in memory["cross"]]
 
     def step(self, token, index, memory, cache):
-        places = ops.arange(cache[0][0].shape[1])
+        length = cache[0][0].shape[1]
         x = self._embed("target", ops.expand_dims(token, 1), index, False)
+        # Position p is kept at p modulo the cache's length; a place that is not written yet is before position 0.
+        places = index - (index - ops.arange(length)) % length
         here = ops.expand_dims(ops.convert_to_tensor(index, dtype="int32"), 0)
-        seen = places <= index
-        if self.fields["window"] is not None:
-            seen = seen & window_mask(here, places, self.fields["window"])[0]
-        bias = self._bias("target", here, places)
+        bias, seen = self._bias("target", here, places), (places >= 0)[None, None, None, :]
         with tap() as maps:  # attention with one query is cheap, so its weights are always taken
-            x, cache = self._decode(x, memory, seen[None, None, None, :], bias, cache, index)
+            x, cache = self._decode(x, memory, seen, bias, cache, index, places)
         attention = [weights[:, :, 0] for role, weights in maps.items() if role.endswith("/cross")]
         return self._logits(x[:, 0]), cache, ops.concatenate(attention, axis=1)
 
@@ -170,11 +172,12 @@ class Transformer(Generator):
         positions = self.source_positions if side == "source" else self.target_positions
         return positions(queries, keys) if isinstance(positions, LinearBias | BucketedBias) else None
 
-    def _decode(self, x, memory, mask, bias, cache=None, index=0, training=False):
+    def _decode(self, x, memory, mask, bias, cache=None, index=0, places=None, training=False):
         cross_mask, kept = memory["mask"][:, None, None, :], []
+        where = {} if cache is None else {"index": index, "places": places, "slot": index % cache[0][0].shape[1]}
         for i, (block, cross) in enumerate(zip(self.decoder, memory["cross"], strict=True)):
             old = None if cache is None else cache[i]
-            x, new = block(x, cross, mask, cross_mask, bias=bias, cache=old, index=index, training=training)
+            x, new = block(x, cross, mask, cross_mask, bias=bias, cache=old, training=training, **where)
             kept.append(new)
         return (self.decoder_norm(x) if self.fields["norm"] == "pre" else x), kept
 
