@@ -79,7 +79,7 @@ def main(settings):
     keras.utils.set_random_seed(1)
     makers = {
         "zoo": lambda: the_zoo("float32"),
-        "zoo, bfloat16": lambda: the_zoo("mixed_bfloat16"),
+        "zoo, bfloat16": lambda: the_zoo("bfloat16"),
         "KerasHub": keras_hub_engine,
     }
     engines = {name: make() for name, make in makers.items() if settings.only is None or name in settings.only}
