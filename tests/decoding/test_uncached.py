@@ -54,7 +54,7 @@ def test_options_with_states_of_their_own(name, overrides):
 def test_a_window_keeps_no_more_than_it_sees():
     model = small("transformer-tiny", window=3, key_heads=2)
     _, cache = model.start(batch()["source"], 9)
-    assert {leaf.shape for layer in cache for leaf in layer} == {(2, 3, 2, 16)}  # three positions, two key heads
+    assert {leaf.shape for layer in cache for leaf in layer} == {(2, 2, 3, 16)}  # three positions, two key heads
 
 
 def test_more_sentences_need_no_more_graphs():

@@ -130,6 +130,19 @@ def test_any_axis_of_mask_and_bias_may_be_one(key_heads, shape, random):
     np.testing.assert_allclose(fused, explicit, atol=1e-5)
 
 
+@pytest.mark.parametrize("key_heads", [1, 2, 4])
+def test_keys_kept_for_many_steps_give_the_same(key_heads, random):
+    layer = MultiHeadAttention(4, key_heads=key_heads, key_width=KEY, value_width=VALUE)
+    query, memory = (random.normal(size=(B, n, WIDTH)).astype("float32") for n in (T, S))
+    layer.build(query.shape)
+    projected = layer.project(memory)
+    kept = layer.keep(projected)
+    assert kept[0].shape == (B, key_heads, S, KEY)
+    mask = np.array([[True] * 5, [True, False, True, False, False]])[:, None, None]
+    found = numpy(layer(query, kept=kept, mask=mask))
+    np.testing.assert_allclose(found, numpy(layer(query, projected=projected, mask=mask)), atol=1e-5)
+
+
 def test_without_a_memory_the_query_attends_to_itself(random):
     layer = MultiHeadAttention(2)
     x = random.normal(size=(B, T, 8)).astype("float32")

@@ -53,11 +53,15 @@ class Block(ExplicitMasks):
         """The first sub-layer; returns (x, the keys and values that it used)."""
         hidden = self.self_residual.enter(x)
         kept = self.self_attention.project(hidden, start=index)
-        if cache is not None:
-            slot = index if slot is None else slot
-            kept = tuple(ops.slice_update(old, (0, slot, 0, 0), new) for old, new in zip(cache, kept, strict=True))
+        if cache is None:
+            keys = {"projected": kept}
+        else:
+            where = (0, 0, index if slot is None else slot, 0)
+            new = self.self_attention.keep(kept)
+            kept = tuple(ops.slice_update(old, where, row) for old, row in zip(cache, new, strict=True))
+            keys = {"kept": kept}
         attended = self.self_attention(
-            hidden, mask=mask, projected=kept, bias=bias, start=index, places=places, training=training
+            hidden, mask=mask, bias=bias, start=index, places=places, training=training, **keys
         )
         return self.self_residual.leave(x, attended, training), kept
 
@@ -129,7 +133,8 @@ class DecoderBlock(Block):
             mask: bool, broadcastable to (B, H, T, keys), for self-attention.
             cross_mask: bool, broadcastable to (B, H, T, S).
             bias: float, broadcastable to (B, H, T, keys), added to the scores of self-attention.
-            cache: keys and values of self-attention (B, L, K, d_k), (B, L, K, d_v), written from `slot` on.
+            cache: keys and values of self-attention (B, K, L, d_k), (B, K, L, d_v), written from `slot` on; then
+                `projected` is laid out like it, by `MultiHeadAttention.keep`.
             index: int or scalar tensor, the position of x's first row.
             places: positions of the cached keys (L,), where they are not 0, 1, ...
             slot: where in the cache x's first row goes; default `index`.
@@ -138,5 +143,6 @@ class DecoderBlock(Block):
         """
         x, kept = self._attend(x, mask, bias, cache, index, places, slot, training)
         hidden = self.cross_residual.enter(x)
-        attended = self.cross_attention(hidden, mask=cross_mask, projected=projected, training=training)
+        keys = {"projected" if cache is None else "kept": projected}
+        attended = self.cross_attention(hidden, mask=cross_mask, training=training, **keys)
         return self._feed(self.cross_residual.leave(x, attended, training), training), kept

@@ -112,13 +112,33 @@ class MultiHeadAttention(ExplicitMasks):
         keys, values = (self._split(layer(memory), self.key_heads) for layer in (self.key, self.value))
         return (rotate(keys, start) if self.options["relation"] == "rope" else keys), values
 
-    def call(self, query, memory=None, mask=None, projected=None, bias=None, start=0, places=None, training=None):
+    @staticmethod
+    def keep(projected):
+        """Keys and values as a cache keeps them: (B, S, K, d) -> (B, K, S, d), and back.
+
+        Attention with few queries then multiplies them as they lie, where else each step would turn all of them round.
+        """
+        return tuple(ops.transpose(x, (0, 2, 1, 3)) for x in projected)
+
+    def call(
+        self,
+        query,
+        memory=None,
+        mask=None,
+        projected=None,
+        kept=None,
+        bias=None,
+        start=0,
+        places=None,
+        training=None,
+    ):
         """Attends from query (B, T, width) to memory (B, S, d).
 
         Args:
-            memory: (B, S, d), not needed where `projected` is given; None without that = the query, self-attention.
+            memory: (B, S, d), not needed where `projected` or `kept` is given; None without them = the query.
             mask: bool with four axes, each that of (B, H, T, S) or 1; True = attend.
-            projected: what `project(memory)` gave, or a cache of it.
+            projected: what `project(memory)` gave.
+            kept: what `keep(project(memory))` gave, or a cache of it, in its place: its weights are always made.
             bias: float, added to the scaled scores in the compute type; each axis that of (B, H, T, S) or 1.
             start: position of the query's first row, where the attention has a relation.
             places: positions of the keys (S,), for "relative"; None = 0, 1, ...
@@ -130,11 +150,15 @@ class MultiHeadAttention(ExplicitMasks):
                 f"mask has shape {mask.shape} and type {mask.dtype}: must be bool with four axes (B, H, T, S), "
                 "such as padding[:, None, None, :]; True = attend"
             )
-        keys, values = self.project(query if memory is None else memory) if projected is None else projected
+        if kept is None:
+            keys, values = self.project(query if memory is None else memory) if projected is None else projected
+        else:
+            keys, values = kept
         query = self._split(self.query(query), self.heads)
         query = (rotate(query, start) if self.options["relation"] == "rope" else query) * self.scale
-        if self._explicit(keys, values, training):
-            heads = self._attend(query, keys, values, mask, bias, start, places, training)
+        if kept is not None or self._explicit(keys, values, training):
+            axes = "bskd" if kept is None else "bksd"
+            heads = self._attend(query, keys, values, axes, mask, bias, start, places, training)
         else:
             heads = self._fused(query, keys, values, mask, bias)
         shape = ops.shape(heads)
@@ -160,14 +184,15 @@ class MultiHeadAttention(ExplicitMasks):
             heads = ops.where(ops.expand_dims(alive, -1), heads, ops.zeros((), heads.dtype))
         return self._unfold(heads, length)
 
-    def _attend(self, query, keys, values, mask, bias, start, places, training):
+    def _attend(self, query, keys, values, axes, mask, bias, start, places, training):
         """softmax(query keys + bias) values, with its weights: query (B, T, H, d_k) -> (B, T, H, d_v)."""
         shape, relative = ops.shape(query), self.options["relation"] == "relative"
-        scores = ops.einsum("btkd,bskd->bkts", self._fold(query), keys)
-        whole = (shape[0], self.heads, shape[1], ops.shape(keys)[1])
+        scores = ops.einsum(f"btkd,{axes}->bkts", self._fold(query), keys)
+        length = ops.shape(keys)[axes.index("s")]
+        whole = (shape[0], self.heads, shape[1], length)
         scores = ops.reshape(scores, whole) if self.heads > self.key_heads else scores
         if relative:
-            places = ops.arange(ops.shape(keys)[1]) if places is None else places
+            places = ops.arange(length) if places is None else places
             labels = self.relative.labels(positions_from(start, shape[1]), places)
             scores = scores + self.relative.scores(query, labels)
         scores = ops.cast(scores, "float32")
@@ -177,7 +202,7 @@ class MultiHeadAttention(ExplicitMasks):
         folded = weights
         if self.heads > self.key_heads:
             folded = ops.reshape(weights, (shape[0], self.key_heads, -1, whole[3]))
-        heads = self._unfold(ops.einsum("bkts,bskd->btkd", folded, values), shape[1])
+        heads = self._unfold(ops.einsum(f"bkts,{axes}->btkd", folded, values), shape[1])
         return heads + self.relative(weights, labels) if relative else heads
 
     def _fold(self, query):

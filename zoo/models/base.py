@@ -128,8 +128,12 @@ class Generator(ZooModel):
         self.check_start(source, max_length)
         source = ops.cast(source, "int32")
         with closed():
-            memory = self.encode(source, training=False)
+            memory = self.settle(self.encode(source, training=False))
         return memory, self.initial_cache(memory, ops.shape(source)[0], max_length)
+
+    def settle(self, memory):
+        """What `encode` gave, laid out for many steps."""
+        return memory
 
     def check_start(self, source, max_length):
         """Refuses a source (B, S), or a number of positions after it, that the model cannot take: see `start`."""

@@ -6,6 +6,7 @@ from keras import ops
 from zoo.layers.blocks import CausalBlock
 from zoo.layers.embeddings import TokenEmbedding
 from zoo.layers.masks import causal_mask, padding_mask
+from zoo.layers.multi_head import MultiHeadAttention
 from zoo.layers.positions import LearnedPositions
 from zoo.layers.sublayers import normalizer
 from zoo.layers.tap import closed, tap
@@ -91,17 +92,17 @@ class GPT2(Generator):
         # How much a prompt leaves depends on its real tokens, which the search counts; what is past the table is NaN.
         self.check_lengths({"source": source})
         source = ops.cast(source, "int32")
-        mask, empty = padding_mask(source), ((0, 0), (0, max_length), (0, 0), (0, 0))
+        mask, empty = padding_mask(source), ((0, 0), (0, 0), (0, max_length), (0, 0))
         with closed():
             seen = mask[:, None, None, :] & causal_mask(ops.shape(source)[1])
             _, kept = self._run(self._embed(source, 0, False), seen)
-        cache = [tuple(ops.pad(old, empty) for old in layer) for layer in kept]
+        cache = [tuple(ops.pad(old, empty) for old in MultiHeadAttention.keep(layer)) for layer in kept]
         return {"mask": mask, "lengths": _lengths(source)}, cache
 
     def step(self, token, index, memory, cache):
         prompt = ops.shape(memory["mask"])[1]
         x = self._embed(ops.expand_dims(token, 1), memory["lengths"] + index, False)
-        room = ops.shape(cache[0][0])[1] - prompt
+        room = ops.shape(cache[0][0])[2] - prompt
         written = ops.broadcast_to(ops.arange(room) <= index, (ops.shape(token)[0], room))
         seen = ops.concatenate([memory["mask"], written], axis=1)[:, None, None, :]
         with tap() as maps:

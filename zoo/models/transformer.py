@@ -6,6 +6,7 @@ from keras import ops
 from zoo.layers.blocks import DecoderBlock, EncoderBlock
 from zoo.layers.embeddings import TokenEmbedding
 from zoo.layers.masks import causal_mask, padding_mask, window_mask
+from zoo.layers.multi_head import MultiHeadAttention
 from zoo.layers.positions import LearnedPositions, SinusoidalPositions
 from zoo.layers.relations import BucketedBias, LinearBias
 from zoo.layers.sublayers import normalizer
@@ -138,18 +139,21 @@ class Transformer(Generator):
         x, _ = self._decode(x, memory, mask, self._bias("target", places, places), training=training)
         return self._logits(x)
 
+    def settle(self, memory):
+        return {**memory, "cross": [MultiHeadAttention.keep(projected) for projected in memory["cross"]]}
+
     def initial_cache(self, memory, batch, max_length):
         # What a window no longer sees need not be kept: its place is written over.
         length = min(max_length, self.fields["window"] or max_length)
 
         def zeros(projected):
-            shape = (batch, length, *projected.shape[2:])
+            shape = (batch, projected.shape[1], length, projected.shape[3])
             return ops.zeros(shape, dtype=projected.dtype)
 
         return [(zeros(keys), zeros(values)) for keys, values in memory["cross"]]
 
     def step(self, token, index, memory, cache):
-        length = cache[0][0].shape[1]
+        length = cache[0][0].shape[2]
         x = self._embed("target", ops.expand_dims(token, 1), index, False)
         # Position p is kept at p modulo the cache's length; a place that is not written yet is before position 0.
         places = index - (index - ops.arange(length)) % length
@@ -174,7 +178,7 @@ class Transformer(Generator):
 
     def _decode(self, x, memory, mask, bias, cache=None, index=0, places=None, training=False):
         cross_mask, kept = memory["mask"][:, None, None, :], []
-        where = {} if cache is None else {"index": index, "places": places, "slot": index % cache[0][0].shape[1]}
+        where = {} if cache is None else {"index": index, "places": places, "slot": index % cache[0][0].shape[2]}
         for i, (block, cross) in enumerate(zip(self.decoder, memory["cross"], strict=True)):
             old = None if cache is None else cache[i]
             x, new = block(x, cross, mask, cross_mask, bias=bias, cache=old, training=training, **where)
