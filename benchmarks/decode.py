@@ -1,9 +1,9 @@
-"""What decoding costs, beside KerasHub: sentences per second in one run.
+"""What decoding costs, beside KerasHub and CTranslate2 (where installed): sentences per second in one run.
 
     python benchmarks/decode.py            # base sizes, vocabulary 8,000, 32 tokens in and out, random weights
-    python benchmarks/decode.py --rows 1 --rounds 9
+    python benchmarks/decode.py --rows 1 --rounds 9 --only zoo KerasHub
 
-Both have a Transformer of the same sizes and write exactly as many tokens, with one beam and with four. KerasHub's is
+All have a Transformer of the same sizes and write exactly as many tokens, greedily and with four beams. KerasHub's is
 its BART, the nearest that it can search with. Engines take turns, and the median counts. The last column is what the
 zoo writes as a multiple of the other.
 """
@@ -26,7 +26,64 @@ def the_zoo(dtype):
     model = zoo.build("transformer-base", **sizes, **SIZES, dtype=dtype)
 
     def run(source, beams):
-        return zoo.beam_search(model, source, beams, n_best=1, max_length=LENGTH, min_length=LENGTH)
+        if beams == 1:
+            found = zoo.greedy(model, source, max_length=LENGTH)
+        else:
+            found = zoo.beam_search(model, source, beams, n_best=1, max_length=LENGTH, min_length=LENGTH)
+        assert (found.lengths == LENGTH).all()
+
+    return run
+
+
+def ctranslate2_engine(compute_type):
+    import tempfile
+
+    import ctranslate2
+    from ctranslate2.specs import TransformerSpec
+
+    width, depth, feedforward, random = SIZES["width"], SIZES["depth"], SIZES["feedforward"], np.random.default_rng(1)
+    spec = TransformerSpec.from_config((depth, depth), SIZES["heads"], pre_norm=False)
+
+    def dense(layer, inputs, outputs):
+        layer.weight = random.normal(size=(outputs, inputs), scale=inputs**-0.5).astype("float32")
+        layer.bias = np.zeros(outputs, "float32")
+
+    def norm(layer):
+        layer.gamma, layer.beta = np.ones(width, "float32"), np.zeros(width, "float32")
+
+    def table(rows):
+        return random.normal(size=(rows, width), scale=width**-0.5).astype("float32")
+
+    spec.encoder.embeddings[0].weight, spec.decoder.embeddings.weight = table(VOCABULARY), table(VOCABULARY)
+    dense(spec.decoder.projection, width, VOCABULARY)
+    for side in (spec.encoder, spec.decoder):
+        side.position_encodings.encodings = table(2 * LENGTH)
+        for layer in side.layer:
+            parts = [(layer.self_attention, (3 * width, width))]
+            if side is spec.decoder:
+                parts.append((layer.attention, (width, 2 * width, width)))
+            for attention, outputs in parts:
+                norm(attention.layer_norm)
+                for linear, count in zip(attention.linear, outputs, strict=True):
+                    dense(linear, width, count)
+            norm(layer.ffn.layer_norm)
+            dense(layer.ffn.linear_0, width, feedforward)
+            dense(layer.ffn.linear_1, feedforward, width)
+    tokens = ["<blank>", "<s>", "</s>", "<unk>", *(f"t{i}" for i in range(4, VOCABULARY))]
+    spec.register_source_vocabulary(tokens)
+    spec.register_target_vocabulary(tokens)
+    folder = tempfile.mkdtemp()
+    spec.validate()
+    spec.optimize()
+    spec.save(folder)
+    translator = ctranslate2.Translator(folder, compute_type=compute_type, inter_threads=1, intra_threads=2)
+
+    def run(source, beams):
+        rows = [[tokens[i] for i in row] for row in source]
+        found = translator.translate_batch(
+            rows, beam_size=beams, max_decoding_length=LENGTH, min_decoding_length=LENGTH, max_batch_size=len(rows)
+        )
+        assert all(len(one.hypotheses[0]) == LENGTH for one in found)
 
     return run
 
@@ -69,7 +126,7 @@ def rates(engines, source, beams, rounds):
 def options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[1, 32], help="sentences at a time")
-    parser.add_argument("--beams", type=int, nargs="+", default=[1, BEAMS])
+    parser.add_argument("--beams", type=int, nargs="+", default=[1, BEAMS], help="1 is greedy")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="+", help="engines to run")
     return parser.parse_args()
@@ -81,8 +138,16 @@ def main(settings):
         "zoo": lambda: the_zoo("float32"),
         "zoo, bfloat16": lambda: the_zoo("bfloat16"),
         "KerasHub": keras_hub_engine,
+        "CTranslate2, float32": lambda: ctranslate2_engine("float32"),
+        "CTranslate2, int8": lambda: ctranslate2_engine("int8"),
     }
-    engines = {name: make() for name, make in makers.items() if settings.only is None or name in settings.only}
+    engines = {}
+    for name, make in makers.items():
+        if settings.only is None or name in settings.only:
+            try:
+                engines[name] = make()
+            except ImportError as error:
+                print(f"{name} is left out: {error}")
     random, rows = np.random.default_rng(1), []
     for count in settings.rows:
         source = random.integers(4, VOCABULARY, (count, LENGTH)).astype("int32")
