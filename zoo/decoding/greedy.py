@@ -2,8 +2,8 @@
 
 from keras import ops
 
-from zoo.decoding.protocol import Hypotheses, check_max_length, check_source, first_nan, generable, run_compiled
-from zoo.ids import BOS, EOS, PAD
+from zoo.decoding.protocol import Hypotheses, check_max_length, check_source, generable, run_compiled
+from zoo.decoding.stepwise import write_stepwise
 
 
 def greedy(model, source, max_length=None):
@@ -40,39 +40,7 @@ def greedy(model, source, max_length=None):
 
 
 def _search(model, cache_length, options, source, limit):
-    memory, cache = model.start(source, cache_length)
-    rows = ops.shape(source)[0]
-    state = {
-        "index": ops.zeros((), "int32"),
-        "token": ops.full((rows,), BOS, "int32"),
-        "cache": cache,
-        "tokens": ops.full((rows, cache_length), PAD, "int32"),
-        "log_probs": ops.zeros((rows,), "float32"),
-        "lengths": ops.zeros((rows,), "int32"),
-        "finished": ops.all(ops.equal(source, PAD), axis=1),  # an empty row has nothing to say
-        "nan_step": ops.full((), -1, "int32"),
-    }
+    def likeliest(logits, index):
+        return ops.cast(ops.argmax(generable(logits), axis=-1), "int32")
 
-    def going(state):
-        on = ops.logical_and(state["index"] < limit, state["nan_step"] < 0)
-        return ops.logical_and(on, ops.logical_not(ops.all(state["finished"])))
-
-    def advance(state):
-        index, finished = state["index"], state["finished"]
-        logits, cache, _ = model.step(state["token"], index, memory, state["cache"])
-        choices = generable(logits)
-        best = ops.max(choices, axis=-1) - ops.logsumexp(logits, axis=-1)
-        token = ops.where(finished, PAD, ops.cast(ops.argmax(choices, axis=-1), "int32"))
-        return {
-            "index": index + 1,
-            "token": token,
-            "cache": cache,
-            "tokens": ops.slice_update(state["tokens"], (0, index), ops.expand_dims(token, 1)),
-            "log_probs": state["log_probs"] + ops.where(finished, 0.0, best),
-            "lengths": state["lengths"] + ops.cast(ops.logical_not(finished), "int32"),
-            "finished": ops.logical_or(finished, ops.equal(token, EOS)),
-            "nan_step": first_nan(state["nan_step"], logits, index),
-        }
-
-    (state,) = ops.while_loop(going, lambda state: (advance(state),), (state,))
-    return {name: state[name] for name in ("tokens", "log_probs", "lengths", "finished", "nan_step")}
+    return write_stepwise(model, source, cache_length, limit, likeliest)

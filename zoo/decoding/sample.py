@@ -5,16 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from keras import ops
 
-from zoo.decoding.protocol import (
-    Hypotheses,
-    check_max_length,
-    check_source,
-    first_nan,
-    generable,
-    repeat_rows,
-    run_compiled,
-)
-from zoo.ids import BOS, EOS, PAD
+from zoo.decoding.protocol import Hypotheses, check_max_length, check_source, generable, run_compiled
+from zoo.decoding.stepwise import write_stepwise
 
 
 @dataclass(frozen=True)
@@ -112,47 +104,14 @@ def _uniforms(seed, rows, samples, length):
 
 
 def _search(model, cache_length, options, source, limit, uniforms, temperature, **filters):
-    memory, cache = (repeat_rows(tree, options.samples) for tree in model.start(source, cache_length))
-    rows = ops.shape(uniforms)[0]
-    state = {
-        "index": ops.zeros((), "int32"),
-        "token": ops.full((rows,), BOS, "int32"),
-        "cache": cache,
-        "tokens": ops.full((rows, cache_length), PAD, "int32"),
-        "log_probs": ops.zeros((rows,), "float32"),
-        "lengths": ops.zeros((rows,), "int32"),
-        "finished": ops.repeat(ops.all(ops.equal(source, PAD), axis=1), options.samples),
-        "nan_step": ops.full((), -1, "int32"),
-    }
-
-    def going(state):
-        on = ops.logical_and(state["index"] < limit, state["nan_step"] < 0)
-        return ops.logical_and(on, ops.logical_not(ops.all(state["finished"])))
-
-    def advance(state):
-        index, finished = state["index"], state["finished"]
-        logits, cache, _ = model.step(state["token"], index, memory, state["cache"])
-        logits = ops.cast(logits, "float32")
+    def draw(logits, index):
         p = ops.softmax(generable(logits) / temperature, axis=-1)
         for name in options.filters:
             p = FILTERS[name](p, filters[name])
             p = p / ops.sum(p, axis=-1, keepdims=True)
-        token = _draw(p, ops.take(uniforms, index, axis=1))
-        own = ops.take_along_axis(ops.log_softmax(logits, axis=-1), token[:, None], axis=1)[:, 0]
-        token = ops.where(finished, PAD, token)
-        return {
-            "index": index + 1,
-            "token": token,
-            "cache": cache,
-            "tokens": ops.slice_update(state["tokens"], (0, index), ops.expand_dims(token, 1)),
-            "log_probs": state["log_probs"] + ops.where(finished, 0.0, own),
-            "lengths": state["lengths"] + ops.cast(ops.logical_not(finished), "int32"),
-            "finished": ops.logical_or(finished, ops.equal(token, EOS)),
-            "nan_step": first_nan(state["nan_step"], logits, index),
-        }
+        return _draw(p, ops.take(uniforms, index, axis=1))
 
-    (state,) = ops.while_loop(going, lambda state: (advance(state),), (state,))
-    return {name: state[name] for name in ("tokens", "log_probs", "lengths", "finished", "nan_step")}
+    return write_stepwise(model, source, cache_length, limit, draw, options.samples)
 
 
 def _draw(p, uniform):
