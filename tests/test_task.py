@@ -340,7 +340,7 @@ def test_a_prompts_padding_takes_no_room(tokenizer):
     assert len(shown.target_tokens) <= 13
     assert text.generate([long]) == [shown.text]
     assert len(text.generate([long, "a"], max_length=13)) == 2
-    with pytest.raises(ValueError, match="max_length=14: after a source of 37 tokens the model can write 13"):
+    with pytest.raises(ValueError, match="text 1 has 37 tokens: after them the model can write 13, not max_length=14"):
         text.generate([long], max_length=14)
     (view,) = text.attend_pairs([(long, "a b")])
     np.testing.assert_allclose(view.maps["decoder/0/self"], text.attend(long, "a b").maps["decoder/0/self"], atol=1e-5)
@@ -360,6 +360,57 @@ def test_searches_by_options(text):
         text.generate(texts, temperature=1.0, beams=3)
     with pytest.raises(TypeError, match="beam_widht"):
         text.generate(texts, beam_widht=3)
+
+
+def test_options_of_a_text_are_its_own(text):
+    """Phrases and seeds serve every text alike, whatever the order that rows are run in."""
+    texts = ["a b c d e", "the cat", "a b c d e", "the dog ran home"]
+    outputs = text.generate(texts, beams=6, max_length=12, must_include=["cat"])
+    assert all("cat" in output for output in outputs)
+    sampled = text.generate(texts, temperature=1.5, seed=7, max_length=8)
+    assert sampled[0] == sampled[2]
+    assert sampled == [text.generate([t], temperature=1.5, seed=7, max_length=8)[0] for t in texts]
+    for prefix in ("the cat", "a", "the dog ran home a b"):
+        assert all(o.startswith(prefix) for o in text.generate(texts, prefix=prefix, beams=2, max_length=40))
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "words"),
+    [
+        ({"n_best": 3}, TypeError, "n_best is no option here"),
+        ({"return_attention": True}, TypeError, "return_attention is no option here"),
+        ({"chunk": 0}, ValueError, "chunk=0: must be a whole number of at least 1"),
+        ({"beams": None}, ValueError, "beams=None"),
+        ({"length_penalty": -3}, ValueError, "length_penalty=-3"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, kind, words, text):
+    with pytest.raises(kind, match=words):
+        text.generate(["the cat"], **options)
+
+
+def test_attend_searches_or_is_told(text):
+    with pytest.raises(ValueError, match="beams would search for a target, but one is given"):
+        text.attend("the cat", "a b", beams=2)
+    assert text.attend("the cat sat").text == text.generate(["the cat sat"])[0]
+    every = range(3, text.target_tokenizer.vocabulary)
+    with pytest.raises(ValueError, match="nothing can be written under these options"):
+        text.attend("the cat", beams=2, banned=every, min_length=3, max_length=3)
+
+
+def test_a_prompts_room_is_its_own(tokenizer):
+    """A longer neighbour takes nothing from a shorter text, and one that cannot be served is named after the others."""
+    text = make(tokenizer, "gpt2-tiny", max_length=48)
+    ids = text.source_tokenizer.encode(["a b c d e f g " * 9])[0]
+    short, long = (text.source_tokenizer.decode([ids[:n]])[0] for n in (33, 39))
+    alone = [text.generate([t])[0] for t in (short, long)]
+    assert text.generate([short, long]) == alone
+    stream = text.generate_stream(["a", short, long], max_length=10)
+    assert [next(stream), next(stream)] == text.generate(["a", short], max_length=10)
+    with pytest.raises(ValueError, match="text 3 has .* tokens: after them the model can write .*, not max_length=10"):
+        next(stream)
+    together, apart = text.score([(short, "a b c d e f g"), (long, "a")]), text.score([(short, "a b c d e f g")])
+    np.testing.assert_allclose(together[0], apart[0], atol=1e-4)
 
 
 def test_a_stream_reads_no_further_than_its_chunk(text):
@@ -407,6 +458,17 @@ def test_unknown_tokens_become_the_source_word_they_look_at(tokenizer):
     model.output_projection.kernel.assign(output)
     found = text.generate(["the cat sat"], unknown={}, max_length=2)
     assert found == ["cat cat"]
+    backwards = zoo.TextModel(model, tokenizer.reversed())
+    place[:, at], place[:, len(pieces) - 1 - at] = 0, 50
+    cell.attention.location.kernel.assign(place)
+    assert backwards.generate(["the cat sat"], unknown={"cat": "kedi"}, max_length=2) == ["kedi kedi"]
+    place[:] = 0
+    place[:, 0] = 50
+    cell.attention.location.kernel.assign(place)
+    assert text.generate(["zéq sat"], unknown={"zéq": "good"}, max_length=1) == ["good"]  # spelled in bytes
+    place[:] = 0
+    place[:, at] = 50
+    cell.attention.location.kernel.assign(place)
     assert text.generate(["the cat sat"], unknown={"cat": "kedi"}, max_length=2) == ["kedi kedi"]
     assert "cat" not in text.generate(["the cat sat"], max_length=2)[0]
 

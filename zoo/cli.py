@@ -184,7 +184,8 @@ def _one_line(text):
 
 def _attend(options):
     text = _load(options.folder)
-    view = text.attend(options.text, target=options.target, beams=options.beams)
+    search = {} if options.target is not None else {"beams": options.beams}
+    view = text.attend(options.text, target=options.target, **search)
     print(view.text)
     view.print(role=options.role, head=options.head)
     if options.png:

@@ -4,6 +4,7 @@ import numpy as np
 
 from zoo.decoding.beam import beam_search
 from zoo.decoding.greedy import greedy
+from zoo.decoding.protocol import check_number, check_whole
 from zoo.decoding.sample import sample
 from zoo.ids import PAD, UNK
 from zoo.inspection.alignment import words_of
@@ -12,18 +13,20 @@ from zoo.widths import width_for
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical", "seed")
 
 
-def row_batches(rows, limit=None, batch_tokens=4096):
+def row_batches(rows, limit=None, batch_tokens=4096, room=None):
     """Yields (members, source (B, W)): rows of similar length together, few widths W, B a power of two.
 
     Args:
         rows: lists of ids, EOS included; an empty one is left out.
         limit: the longest that the model takes, and the widest that a batch gets, or None.
         batch_tokens: B x W of a full batch, at most.
+        room: function(row length, width) -> what all rows of a batch must have in common, or None.
     """
-    widths = {}
+    groups = {}
     for i in sorted((i for i, row in enumerate(rows) if row), key=lambda i: len(rows[i])):
-        widths.setdefault(min(width_for(len(rows[i])), limit or np.inf), []).append(i)
-    for width, members in widths.items():
+        width = min(width_for(len(rows[i])), limit or np.inf)
+        groups.setdefault((width, room(len(rows[i]), width) if room else None), []).append(i)
+    for (width, _), members in groups.items():
         most = 1 << max(batch_tokens // width, 1).bit_length() - 1
         for start in range(0, len(members), most):
             chosen = members[start : start + most]
@@ -41,13 +44,22 @@ def search(model, source, beams=1, prefix=None, with_attention=False, **options)
         beams: of a beam search.
         prefix: lists of ids that outputs begin with, or None.
         with_attention: whether the mean attention of the outputs is wanted.
-        options: of `zoo.sample` where one of its own is among them, else of `zoo.beam_search`, and "max_length".
+        options: of `zoo.sample` where one of its own is among them, else of `zoo.beam_search`, and "max_length";
+            "must_include" is one list of phrases, "seed" one number, for all.
     Returns:
         Hypotheses with N = 1.
     Raises:
         ValueError: options that do not go together.
     """
     max_length = options.pop("max_length", None)
+    for name in ("n_best", "return_attention", "samples"):
+        if name in options:
+            raise TypeError(f"{name} is no option here, where a text has one output: use zoo.beam_search or zoo.sample")
+    beams, phrases = check_whole("beams", beams, 1), options.pop("must_include", None)
+    if phrases is not None:
+        options["must_include"] = [phrases] * len(source)
+    if "seed" in options:  # the same for each: an output depends on its text alone
+        options["seed"] = np.full(len(source), check_whole("seed", options["seed"], 0))
     sampling = [name for name in _SAMPLING if name in options]
     if sampling:
         others = [name for name in options if name not in _SAMPLING]
@@ -56,6 +68,7 @@ def search(model, source, beams=1, prefix=None, with_attention=False, **options)
                 f"{', '.join(sampling)} sample: they do not go with beams or with what only beam_search has"
             )
         return sample(model, source, max_length, **options)
+    check_number("length_penalty", options.get("length_penalty", 0.0))
     if beams == 1 and prefix is None and not with_attention and set(options) <= {"length_penalty"}:
         return greedy(model, source, max_length)
     if prefix is not None:
@@ -68,25 +81,28 @@ def search(model, source, beams=1, prefix=None, with_attention=False, **options)
     return beam_search(model, source, max_length=max_length, **options)
 
 
-def replace_unknown(ids, attention, source_pieces, target_tokenizer, dictionary):
+def replace_unknown(ids, attention, source, source_tokenizer, target_tokenizer, dictionary):
     """The text of an output, with a source word in the place of each UNK: the one with the most attention.
 
     Luong et al. 2015b; the word itself, or the dictionary's entry for it.
 
     Args:
         ids: of the output, (T,).
-        attention: (T, S).
-        source_pieces: the source's S pieces.
-        target_tokenizer: of the output.
+        attention: (T, S or more).
+        source: ids of the source, (S,), as the model read them.
+        source_tokenizer, target_tokenizer: of the two sides.
         dictionary: {source word: target word}.
     """
-    words, parts, known = np.array(words_of(source_pieces)), [], []
+    order = np.arange(len(source))[:: -1 if source_tokenizer.reverse else 1]  # in the text's order
+    source, attention = np.asarray(source)[order], attention[:, order]
+    words, parts, known = np.array(words_of(source_tokenizer.pieces(source))), [], []
+    spelled = source_tokenizer.forwards()
     for token, row in zip(ids, attention, strict=True):
         if token != UNK or (words < 0).all():
             known.append(token)
             continue
-        word = words[np.where(words >= 0, row[: len(words)], -1).argmax()]
-        text = "".join(p for p, w in zip(source_pieces, words, strict=True) if w == word).replace("▁", "")
+        word = words[np.where(words >= 0, row, -1).argmax()]
+        text = spelled.decode([source[words == word]])[0].strip()
         parts += [*target_tokenizer.decode([known]), dictionary.get(text, text)]
         known = []
     parts += target_tokenizer.decode([known])

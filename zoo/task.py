@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 
-from zoo.decoding.protocol import longest
+from zoo.decoding.protocol import check_whole, longest
 from zoo.decoding.score import score
 from zoo.folders import open_folder, save_folder
 from zoo.generation import replace_unknown, row_batches, search
@@ -105,8 +105,9 @@ class TextModel:
             prefix: a text that every output begins with.
             unknown: {} or a dictionary; then an UNK in an output is replaced by the source word with the most
                 attention, or by the dictionary's entry for it.
-            options: `beams`, `max_length` and what else `zoo.beam_search` takes, or `temperature`, `top_k`, `top_p`,
-                `min_p`, `typical`, `seed` of `zoo.sample`. Without any, the search is greedy.
+            options: `beams`, `max_length` and what else `zoo.beam_search` takes, `must_include` as a list of words, or
+                `temperature`, `top_k`, `top_p`, `min_p`, `typical`, `seed` of `zoo.sample`, one seed for all. Without
+                any, the search is greedy.
         Yields:
             str.
         Raises:
@@ -115,15 +116,16 @@ class TextModel:
         """
         if isinstance(texts, str):
             raise TypeError("texts is a str: give a list of sentences")
+        chunk, batch_tokens = check_whole("chunk", chunk, 1), check_whole("batch_tokens", batch_tokens, 1)
         counts, texts, row = Counter() if counts is None else counts, iter(texts), first_row
         while part := list(itertools.islice(texts, chunk)):
-            rows, fault = self._encode(part, row, truncate, counts)
+            rows, fault = self._encode(part, row, truncate, counts, options.get("max_length"))
             yield from self._generate(rows, batch_tokens, prefix, unknown, options)
             if fault is not None:
                 raise fault
             row += len(part)
 
-    def _encode(self, texts, first, truncate, counts):
+    def _encode(self, texts, first, truncate, counts, max_length=None):
         """Ids of texts, EOS included and none for blank ones, up to one that is too long; and that one's error."""
         rows, limit = [], self.model.source_limit
         for i, (text, ids) in enumerate(zip(texts, self.source_tokenizer.encode(texts), strict=True)):
@@ -135,14 +137,25 @@ class TextModel:
                     return rows, ValueError(f"{problem}, shorten it or truncate")
                 counts["truncated"] += 1
                 ids = [*ids[: limit - 1], EOS]
+            room = self.model.target_limit(len(ids)) if ids and max_length is not None else None
+            if room is not None and max_length > room:
+                problem = f"text {first + i + 1} has {len(ids)} tokens: after them the model can write {room}"
+                return rows, ValueError(f"{problem}, not max_length={max_length}")
             rows.append(ids)
         return rows, None
 
     def _generate(self, rows, batch_tokens, prefix, unknown, options):
         outputs = [""] * len(rows)
         start = None if prefix is None else self.target_tokenizer.encode([prefix])[0]
-        tokens = batch_tokens // max(1, int(options.get("beams", 1)))
-        for members, source in row_batches(rows, self.model.source_limit, tokens):
+        if "must_include" in options:
+            options = {**options, "must_include": self.target_tokenizer.encode(options["must_include"])}
+        tokens = batch_tokens // check_whole("beams", options.get("beams", 1), 1)
+
+        def room(length, width):
+            left, wanted = self.model.target_limit(length), options.get("max_length") or width + 50
+            return None if left is None or left >= wanted else left
+
+        for members, source in row_batches(rows, self.model.source_limit, tokens, room):
             starts = None if start is None else [start] * len(source)
             found = search(self.model, source, prefix=starts, with_attention=unknown is not None, **options)
             best = found.tokens[: len(members), 0]
@@ -150,8 +163,8 @@ class TextModel:
             for row, i in enumerate(members):
                 outputs[i] = texts[row]
                 if unknown is not None and (best[row] == UNK).any():
-                    pieces, seen = self.source_tokenizer.pieces(rows[i]), found.attention[row, 0, 0]
-                    outputs[i] = replace_unknown(best[row], seen, pieces, self.target_tokenizer, unknown)
+                    sides = self.source_tokenizer, self.target_tokenizer
+                    outputs[i] = replace_unknown(best[row], found.attention[row, 0, 0], rows[i], *sides, unknown)
         return outputs
 
     def score(self, pairs):
@@ -168,7 +181,12 @@ class TextModel:
             outputs = np.full((len(source), max(len(targets[i]) for i in members)), PAD, "int32")
             for row, i in zip(outputs, members, strict=False):
                 row[: len(targets[i])] = targets[i]
-            found = score(self.model, (source, outputs))
+            limit = self.model.target_limit(longest(source))
+            if limit is not None and limit < outputs.shape[1]:  # together they may have no room; each has its own
+                found = [score(self.model, (s[None], outputs[n : n + 1, : len(targets[i])]))[0]
+                         for n, (s, i) in enumerate(zip(source, members, strict=False))]  # fmt: skip
+            else:
+                found = score(self.model, (source, outputs))
             scores.update({i: row[: len(targets[i])] for i, row in zip(members, found, strict=False)})
         return [scores[i] for i in range(len(pairs))]
 
@@ -187,17 +205,20 @@ class TextModel:
         Args:
             text: the source.
             target: a target that the decoder is forced along; None = what the model itself generates.
-            options: of the search for that target (see `generate_stream`).
+            options: of the search for that target: those of `zoo.beam_search` or `zoo.sample`.
         Returns:
             AttentionView.
         Raises:
             ValueError: a blank text, or one that is longer than the model can take.
         """
         ((_, source),) = self._batches([text])
-        source = source[:, : int((source != PAD).sum())]
         if target is None:
             found = search(self.model, source, **options)
             ids = found.tokens[0, 0, : found.lengths[0, 0]].tolist()
+            if not ids:
+                raise ValueError("nothing can be written under these options: there is nothing to attend from")
+        elif options:
+            raise ValueError(f"{', '.join(options)} would search for a target, but one is given: leave out one of them")
         else:
             ids = [*self.target_tokenizer.encode([target])[0], EOS]
         return next(self._views(source, [ids]))

@@ -95,7 +95,7 @@ def test_ids_past_the_vocabulary_are_refused():
     [
         ("transformer-tiny", {"positions": "learned", "max_length": 10}, "source: 12 tokens"),
         ("seq2seq-luong-tiny", {"score": "location", "max_source": 10}, "source: 12 tokens"),
-        ("gpt2-tiny", {"max_length": 11}, "source .*12 tokens"),
+        ("gpt2-tiny", {"max_length": 11}, "source.*12 tokens"),
     ],
 )
 def test_other_widths_and_a_source_past_the_limit(search, name, fields, words):

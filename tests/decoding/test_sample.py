@@ -113,7 +113,8 @@ def test_every_model_samples_what_it_scores(name):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"temperature": 0}, "temperature=0: must be more than 0.*zoo.greedy"),
+        ({"temperature": 0}, "temperature=0: must be at least 0.001; for less, use zoo.greedy"),
+        ({"temperature": "1"}, "temperature='1'"),
         ({"top_k": 0}, "top_k=0: must be a whole number"),
         ({"top_k": 1.5}, "top_k=1.5"),
         ({"top_p": 0}, "top_p=0: must be more than 0 and at most 1"),
@@ -128,3 +129,13 @@ def test_every_model_samples_what_it_scores(name):
 def test_values_that_cannot_be_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
         zoo.sample(Chain(CHAIN), np.full((2, 1), 5), **options)
+
+
+def test_scores_of_what_cannot_be_are_refused():
+    model, source = small("seq2seq-tiny"), batch()["source"]
+    with pytest.raises(ValueError, match="outputs have ids from 2 to 99: ids are 0 or more, below 53"):
+        zoo.score(model, (source, np.array([[99, 2], [5, 2]])))
+    for weight in model.weights:
+        weight.assign(np.full(weight.shape, np.nan))
+    with pytest.raises(ValueError, match="NaN at step 1"):
+        zoo.score(model, (source, np.array([[9, 2], [5, 2]])))

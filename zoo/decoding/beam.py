@@ -11,7 +11,9 @@ from zoo.decoding.lexical import check_phrases, close, share
 from zoo.decoding.protocol import (
     Hypotheses,
     check_max_length,
+    check_number,
     check_source,
+    check_whole,
     first_nan,
     repeat_rows,
     run_compiled,
@@ -31,6 +33,7 @@ class _Options:
     groups: int
     attention: object
     covering: bool
+    prefix: int
     phrases: tuple | None
     constraints: Constraints
 
@@ -85,8 +88,9 @@ def beam_search(
         return_attention: True returns the mean over all heads of attention to the source, "heads" each of them.
     Returns:
         Hypotheses, best first. One that is not finished is returned only where fewer than N finished, and after them:
-        its score has no coverage penalty and 10,000 less. Where even these are too few, a place has no tokens and the
-        score -inf.
+        its score has no coverage penalty and loses 10,000 (and the most that a coverage penalty can be), once and for
+        each phrase of `must_include` that is missing. Where even these are too few, a place has no tokens and the score
+        -inf.
     Raises:
         ValueError: values that cannot be; logits that are NaN, with the step.
 
@@ -97,31 +101,27 @@ def beam_search(
     source = check_source(source, model)
     max_length = check_max_length(max_length, source, model)
     vocabulary = model.vocabulary("target") if hasattr(model, "vocabulary") else None
-    n_best = beams if n_best is None else n_best
-    _check(beams, n_best, groups, vocabulary)
-    for name, value in (
-        ("length_penalty", length_penalty),
-        ("coverage_penalty", coverage_penalty),
-        ("diversity", diversity),
-    ):
-        if not 0 <= value < np.inf:
-            raise ValueError(f"{name}={value}: must be a number of at least 0")
+    beams, n_best, groups = _check(beams, beams if n_best is None else n_best, groups, vocabulary)
+    numbers = {"alpha": check_number("length_penalty", length_penalty)}
+    numbers.update(
+        beta=check_number("coverage_penalty", coverage_penalty), diversity=check_number("diversity", diversity)
+    )
     if return_attention not in ATTENTION:
         raise ValueError(f"return_attention={return_attention!r}: must be False, True or 'heads'")
     if min_length > max_length:
         raise ValueError(f"min_length={min_length}: must be at most max_length={max_length}")
     constraints = Constraints(min_length, check_banned(banned, vocabulary), no_repeat_ngrams)
-    covering = coverage_penalty > 0
-    numbers = {"alpha": length_penalty, "beta": coverage_penalty, "diversity": diversity}
     inputs = {name: np.float32(value) for name, value in numbers.items()}
-    inputs["prefix"] = check_prefix(prefix, source, max_length)
+    inputs["prefix"] = check_prefix(prefix, source, max_length, vocabulary)
     phrases = check_phrases(must_include, source, max_length, vocabulary)
     if phrases is not None:
         if groups > 1:
             raise ValueError(f"groups={groups} and must_include do not go together: use one of them")
+        if np.isin(phrases, constraints.banned).any():
+            raise ValueError(f"must_include asks for a token that is banned: {constraints.banned}")
         inputs["phrases"] = phrases
-    shape = None if phrases is None else phrases.shape[1:]
-    options = _Options(beams, n_best, groups, return_attention, covering, shape, constraints)
+    shapes = inputs["prefix"].shape[1], None if phrases is None else phrases.shape[1:]
+    options = _Options(beams, n_best, groups, return_attention, coverage_penalty > 0, *shapes, constraints)
     found = run_compiled(model, _search, max_length, options, source=source, **inputs)
     longest = max(1, found["lengths"].max())
     attention = found.get("attention")
@@ -136,15 +136,15 @@ def beam_search(
 
 
 def _check(beams, n_best, groups, vocabulary):
-    for name, value in (("beams", beams), ("n_best", n_best), ("groups", groups)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ValueError(f"{name}={value!r}: must be a whole number of at least 1")
+    beams, n_best = check_whole("beams", beams, 1), check_whole("n_best", n_best, 1)
+    groups = check_whole("groups", groups, 1)
     if n_best > beams:
         raise ValueError(f"n_best={n_best}: must be at most beams={beams}")
     if beams % groups:
         raise ValueError(f"groups={groups} does not divide beams={beams}: change one")
     if vocabulary is not None and beams > vocabulary:
         raise ValueError(f"beams={beams}: must be at most the vocabulary, {vocabulary}")
+    return beams, n_best, groups
 
 
 def _search(model, cache_length, options, source, limit, alpha, beta, diversity, prefix, phrases=None):
@@ -157,8 +157,9 @@ def _search(model, cache_length, options, source, limit, alpha, beta, diversity,
     live = {"tokens": nothing, "path": nothing, "log_probs": ops.zeros((rows, 1)) + alive}
     if options.covering:
         live["covered"] = ops.zeros((rows, beams, ops.shape(source)[1]))
+    prefix = ops.reshape(prefix, (rows, options.prefix))  # a graph for many shapes has forgotten this one
     if phrases is not None:
-        phrases = ops.reshape(phrases, (rows, *options.phrases))  # a graph for many shapes has forgotten this one
+        phrases = ops.reshape(phrases, (rows, *options.phrases))
         live["met"] = ops.repeat(ops.all(ops.equal(phrases, PAD), axis=2)[:, None], beams, axis=1)
     kept = {
         "tokens": nothing[:, : options.n_best],
@@ -190,7 +191,8 @@ def _search(model, cache_length, options, source, limit, alpha, beta, diversity,
         log_probs = ops.log_softmax(ops.cast(logits, "float32"), axis=-1)
         log_probs = ops.reshape(log_probs, (rows, beams, logits.shape[-1]))
         choices = allow(log_probs, index, live["tokens"], prefix, options.constraints)
-        heads = ops.reshape(attention, (rows, beams, *ops.shape(attention)[1:]))
+        if options.covering or options.attention:
+            heads = ops.reshape(attention, (rows, beams, *ops.shape(attention)[1:]))
         if options.covering:
             live = {**live, "covered": live["covered"] + ops.mean(heads, axis=2)}
         if phrases is not None:
@@ -223,7 +225,7 @@ def _search(model, cache_length, options, source, limit, alpha, beta, diversity,
         return after
 
     (state,) = ops.while_loop(going, lambda state: (advance(state),), (state,))
-    return finish(state, options, alpha, empty)
+    return finish(state, options, alpha, beta, empty, phrases)
 
 
 def _attention_buffer(model, memory, cache, options, rows, cache_length, source):

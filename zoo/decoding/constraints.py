@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from keras import ops
 
-from zoo.decoding.protocol import generable
+from zoo.decoding.protocol import check_whole, generable
 from zoo.ids import EOS, PAD
+
+_PREFIX_MULTIPLE = 4  # widths of prefixes are rounded up to it, so that few graphs serve them
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,7 @@ class Constraints:
 
     def __post_init__(self):
         for name in ("min_length", "no_repeat_ngrams"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ValueError(f"{name}={value!r}: must be a whole number of at least 0")
+            check_whole(name, getattr(self, name), 0)
 
 
 def check_banned(banned, vocabulary):
@@ -45,24 +45,30 @@ def check_banned(banned, vocabulary):
     return banned
 
 
-def check_prefix(prefix, source, max_length):
-    """Returns forced first tokens as int32 (B, P); (B, 1) of PAD where there are none.
+def check_prefix(prefix, source, max_length, vocabulary):
+    """Returns forced first tokens as int32 (B, P), P a multiple of 4; PAD where there are none.
 
     Raises:
-        ValueError: another number of rows, or a prefix that leaves no room for the EOS.
+        ValueError: another number of rows, ids that cannot be written, or a prefix that leaves no room for the EOS.
     """
     if prefix is None:
-        return np.full((len(source), 1), PAD, "int32")
+        return np.full((len(source), _PREFIX_MULTIPLE), PAD, "int32")
     prefix = np.asarray(prefix)
     if prefix.ndim != 2 or len(prefix) != len(source) or not prefix.shape[1] or prefix.dtype.kind not in "iu":
         raise ValueError(
             f"prefix has shape {prefix.shape}: must be whole-numbered ids (B, P), a row for each of the "
             f"{len(source)} sources"
         )
-    longest = int((prefix != PAD).sum(axis=1).max())
+    real = prefix != PAD
+    if (real[:, 1:] & ~real[:, :-1]).any():
+        raise ValueError("prefix has PAD between its tokens: PAD comes after the last")
+    if (real & (prefix <= EOS)).any() or (vocabulary is not None and prefix.max() >= vocabulary):
+        raise ValueError(f"prefix has ids from {prefix.min()} to {prefix.max()}: a prefix is ids of words, or PAD")
+    longest = int(real.sum(axis=1).max())
     if longest >= max_length:
         raise ValueError(f"prefix of {longest} tokens leaves no room for an EOS within max_length={max_length}")
-    return prefix.astype("int32")
+    width = -(-prefix.shape[1] // _PREFIX_MULTIPLE) * _PREFIX_MULTIPLE
+    return np.pad(prefix, ((0, 0), (0, width - prefix.shape[1])), constant_values=PAD).astype("int32")
 
 
 def allow(log_probs, index, tokens, prefix, constraints):
@@ -83,7 +89,7 @@ def allow(log_probs, index, tokens, prefix, constraints):
         allowed = ops.where(early, -np.inf, allowed)
     if constraints.banned:
         allowed = ops.where(np.isin(np.arange(vocabulary), constraints.banned), -np.inf, allowed)
-    if constraints.no_repeat_ngrams:
+    if 0 < constraints.no_repeat_ngrams <= tokens.shape[2]:  # longer ones cannot come twice
         repeated = _repeats(index, tokens, vocabulary, constraints.no_repeat_ngrams)
         allowed = ops.where(repeated, -np.inf, allowed)
     column = ops.take(prefix, ops.minimum(index, prefix.shape[1] - 1), axis=1)

@@ -32,12 +32,15 @@ class Ensemble(keras.Model):
             raise ValueError("an ensemble needs at least one model")
         if mean not in MEANS:
             raise ValueError(f"mean={mean!r}: must be one of {', '.join(map(repr, MEANS))}")
-        sizes = {model.name: model.vocabulary("target") for model in models}
-        if len(set(sizes.values())) > 1:
+        sizes = [model.vocabulary("target") for model in models]
+        if len(set(sizes)) > 1:
             raise ValueError(f"the models' target vocabularies differ, {sizes}: an ensemble needs one vocabulary")
         self.models = models
         self.mean = mean
         self.built = True
+
+    def get_config(self):
+        raise ValueError("an ensemble is not saved: save its models, and make it of them again")
 
     def vocabulary(self, side):
         """Number of tokens of "source" or "target"; for the source, of the model that knows the fewest."""
@@ -51,6 +54,12 @@ class Ensemble(keras.Model):
     def target_limit(self, source_length):
         limits = [model.target_limit(source_length) for model in self.models]
         return min((limit for limit in limits if limit is not None), default=None)
+
+    def check_lengths(self, inputs):
+        """Refuses inputs that one of the models cannot take."""
+        for model in self.models:
+            if hasattr(model, "check_lengths"):
+                model.check_lengths(inputs)
 
     def start(self, source, max_length):
         memories, caches = zip(*(model.start(source, max_length) for model in self.models), strict=True)

@@ -18,7 +18,7 @@ def check_phrases(phrases, source, max_length, vocabulary):
         ValueError: another number of lists, an empty phrase, an id that cannot be written, or phrases that are too long
             for `max_length` together.
     """
-    if phrases is None or not any(len(row) for row in phrases):
+    if phrases is None:
         return None
     if len(phrases) != len(source):
         raise ValueError(
@@ -26,12 +26,16 @@ def check_phrases(phrases, source, max_length, vocabulary):
         )
     for row, wanted in enumerate(phrases):
         for phrase in wanted:
+            if not hasattr(phrase, "__len__"):
+                raise ValueError(f"must_include of row {row + 1} has {phrase!r}: a phrase is a list of ids")
             if not len(phrase) or min(phrase) <= EOS or (vocabulary is not None and max(phrase) >= vocabulary):
                 raise ValueError(
                     f"must_include of row {row + 1} has {list(phrase)}: a phrase is one or more ids of words"
                 )
         if sum(map(len, wanted)) >= max_length:
             raise ValueError(f"must_include of row {row + 1} leaves no room for an EOS within max_length={max_length}")
+    if not any(len(wanted) for wanted in phrases):
+        return None
     count, longest = max(map(len, phrases)), max(len(phrase) for wanted in phrases for phrase in wanted)
     filled = np.full((len(source), count, longest), PAD, "int32")
     for row, wanted in zip(filled, phrases, strict=True):

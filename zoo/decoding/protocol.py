@@ -42,6 +42,29 @@ class Hypotheses:
     attention: np.ndarray | None = None
 
 
+def check_whole(name, value, least):
+    """Returns a whole number, NumPy's too, as an int.
+
+    Raises:
+        ValueError: anything else, or less than `least`.
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < least:
+        raise ValueError(f"{name}={value!r}: must be a whole number of at least {least}")
+    return int(value)
+
+
+def check_number(name, value, rule="must be a number of at least 0", low=0.0, high=np.inf):
+    """Returns a finite number from `low` to `high` as a float.
+
+    Raises:
+        ValueError: anything else.
+    """
+    real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not real or not low <= value <= high or value == np.inf:
+        raise ValueError(f"{name}={value!r}: {rule}")
+    return float(value)
+
+
 def check_source(source, model):
     """Returns a source as an int32 array (B, S) that the model can take.
 
@@ -63,8 +86,13 @@ def check_source(source, model):
         raise ValueError(
             f"source has ids from {source.min()} to {source.max()}: ids are 0 or more, and below {vocabulary}"
         )
+    limit = getattr(model, "source_limit", None)
+    if limit is not None and longest(source) <= limit:
+        source = source[:, :limit]  # more can only be padding
     if hasattr(model, "check_lengths"):  # here too: the graph of another width may not know this one
         model.check_lengths({"source": source})
+    if limit is not None and longest(source) > limit:
+        raise ValueError(f"source: {longest(source)} tokens, but the model takes at most {limit}: shorten it")
     return source.astype("int32")
 
 
@@ -82,13 +110,12 @@ def check_max_length(max_length, source, model):
     limit = _target_limit(model, source)
     if max_length is None:
         return min(source.shape[1] + 50, np.inf if limit is None else max(limit, 1))
-    if max_length < 1:
-        raise ValueError(f"max_length={max_length}: must be at least 1, the EOS")
+    max_length = check_whole("max_length", max_length, 1)
     if limit is not None and max_length > limit:
         raise ValueError(
             f"max_length={max_length}: after a source of {longest(source)} tokens the model can write {limit}"
         )
-    return int(max_length)
+    return max_length
 
 
 def _target_limit(model, source):

@@ -78,7 +78,10 @@ def keep(state, chosen, ahead, index, source, alpha, beta, options):
     if options.covering:
         covered = ops.log(ops.clip(chosen["covered"], _LEAST_COVERED, 1.0))
         scores = scores + beta * ops.sum(ops.where(ops.not_equal(source, PAD)[:, None], covered, 0.0), axis=-1)
-    scores = ops.where(ahead["finishing"], scores, -np.inf)
+    counting = ops.logical_and(
+        ahead["finishing"], ops.logical_not(state["done"])[:, None]
+    )  # a row that is done is done
+    scores = ops.where(counting, scores, -np.inf)
     if options.groups > 1:
         scores = _distinct(chosen["tokens"], scores, state["kept"]["tokens"], state["scores"])
     new = {name: chosen[name] for name in ("tokens", "path", "log_probs")}
@@ -99,12 +102,16 @@ def _distinct(tokens, scores, kept_tokens, kept_scores):
     return ops.where(ops.any(same & earlier & valid, axis=-1), -np.inf, scores)
 
 
-def finish(state, options, alpha, empty):
+def finish(state, options, alpha, beta, empty, phrases):
     """N hypotheses: finished ones first, then live ones where fewer finished."""
     live, kept, rows = state["live"], state["kept"], ops.shape(empty)[0]
     unfinished = {name: live[name] for name in ("tokens", "path", "log_probs")}
     unfinished["lengths"] = ops.full_like(live["tokens"][:, :, 0], 0) + state["index"]
-    scores = live["log_probs"] / penalty(state["index"], alpha) - UNFINISHED
+    places = ops.shape(live["covered"])[2] if options.covering else 0
+    loss = UNFINISHED - beta * np.log(_LEAST_COVERED) * ops.cast(places, "float32")
+    if phrases is not None:
+        loss = loss * (1.0 + ops.sum(ops.cast(ops.logical_not(live["met"]), "float32"), axis=2))
+    scores = ops.where(empty[:, None], -np.inf, live["log_probs"] / penalty(state["index"], alpha) - loss)
     if options.groups > 1:
         scores = _distinct(live["tokens"], scores, kept["tokens"], state["scores"])
     scores = ops.concatenate([state["scores"], scores], axis=1)
@@ -115,7 +122,7 @@ def finish(state, options, alpha, empty):
     nothing = ops.logical_or(found["scores"] == -np.inf, empty[:, None])
     found["tokens"] = ops.where(nothing[:, :, None], PAD, found["tokens"])
     found["lengths"] = ops.where(nothing, 0, found["lengths"])
-    found["finished"] = ops.logical_or(found["finished"], empty[:, None])
+    found["finished"] = ops.logical_and(found["finished"], found["scores"] > -np.inf)
     path = found.pop("path")
     if options.attention:
         attention, steps = state["attention"], path.shape[2]

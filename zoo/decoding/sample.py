@@ -5,8 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 from keras import ops
 
-from zoo.decoding.protocol import Hypotheses, check_max_length, check_source, generable, run_compiled
+from zoo.decoding.protocol import (
+    Hypotheses,
+    check_max_length,
+    check_number,
+    check_source,
+    check_whole,
+    generable,
+    run_compiled,
+)
 from zoo.decoding.stepwise import write_stepwise
+
+_COLDEST = 1e-3  # temperature below which probabilities underflow
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ def sample(
         model: anything with `start` and `step` (see `zoo.decoding.protocol`).
         source: (B, S) int ids, PAD after the last real token; a row of PAD alone gets empty outputs.
         max_length: most tokens of an output, EOS included; default S + 50.
-        temperature: more than 0; below 1 sharpens, above 1 flattens.
+        temperature: at least 0.001; below 1 sharpens, above 1 flattens.
         top_k, top_p, min_p, typical: filters; None = none.
         seed: a whole number of at least 0, or one for each row (B,). A number s gives row b the seed (s, b).
         samples: N, outputs of each source.
@@ -63,10 +73,8 @@ def sample(
     """
     source = check_source(source, model)
     max_length = check_max_length(max_length, source, model)
-    if not 0 < temperature < np.inf:
-        raise ValueError(f"temperature={temperature}: must be more than 0; for 0, that is greedy, use zoo.greedy")
-    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
-        raise ValueError(f"samples={samples!r}: must be a whole number of at least 1")
+    check_number("temperature", temperature, f"must be at least {_COLDEST}; for less, use zoo.greedy", _COLDEST)
+    samples = check_whole("samples", samples, 1)
     filters = {"top_k": top_k, "top_p": top_p, "min_p": min_p, "typical": typical}
     filters = {name: _check_filter(name, value) for name, value in filters.items() if value is not None}
     numbers = {name: np.float32(value) for name, value in {**filters, "temperature": temperature}.items()}
@@ -85,11 +93,8 @@ def sample(
 
 def _check_filter(name, value):
     if name == "top_k":
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ValueError(f"top_k={value!r}: must be a whole number of at least 1, or None")
-    elif not 0 < value <= 1:
-        raise ValueError(f"{name}={value}: must be more than 0 and at most 1, or None")
-    return value
+        return check_whole(name, value, 1)
+    return check_number(name, value, "must be more than 0 and at most 1, or None", 1e-9, 1.0)
 
 
 def _uniforms(seed, rows, samples, length):
@@ -97,7 +102,7 @@ def _uniforms(seed, rows, samples, length):
     seeds = np.asarray(seed)
     if seeds.dtype.kind not in "iu" or seeds.shape not in ((), (rows,)) or seeds.min() < 0:
         raise ValueError(f"seed={seed!r}: must be a whole number of at least 0, or one for each of the {rows} rows")
-    keys = [(int(seeds), row) for row in range(rows)] if seeds.ndim == 0 else [(int(s),) for s in seeds]
+    keys = [(0, int(seeds), row) for row in range(rows)] if seeds.ndim == 0 else [(1, int(s)) for s in seeds]
     drawn = [np.random.default_rng((*key, n)).random(length, "float32") for key in keys for n in range(samples)]
     # The graph's arrays are as long as its cache; what lies past the limit is never read.
     return np.stack(drawn)

@@ -3,7 +3,7 @@
 import numpy as np
 from keras import ops
 
-from zoo.decoding.protocol import check_max_length, check_source, run_compiled
+from zoo.decoding.protocol import check_max_length, check_source, first_nan, run_compiled
 from zoo.ids import BOS, PAD
 
 
@@ -35,6 +35,11 @@ def score(model, pairs):
             f"outputs have shape {outputs.shape} and type {outputs.dtype}: must be whole-numbered ids (B, T) or "
             f"(B, N, T), for {len(source)} sources"
         )
+    vocabulary = model.vocabulary("target") if hasattr(model, "vocabulary") else np.inf
+    if outputs.min() < 0 or outputs.max() >= vocabulary:
+        raise ValueError(
+            f"outputs have ids from {outputs.min()} to {outputs.max()}: ids are 0 or more, below {vocabulary}"
+        )
     check_max_length(outputs.shape[-1], source, model)
     several = outputs.reshape(len(source), -1, outputs.shape[-1]).astype("int32")
     repeated = np.repeat(source, several.shape[1], axis=0)
@@ -49,6 +54,7 @@ def _search(model, cache_length, options, source, limit, outputs):
         "index": ops.zeros((), "int32"),
         "cache": cache,
         "log_probs": ops.zeros(ops.shape(outputs), "float32"),
+        "nan_step": ops.full((), -1, "int32"),
     }
 
     def advance(state):
@@ -61,7 +67,8 @@ def _search(model, cache_length, options, source, limit, outputs):
         log_probs = ops.take_along_axis(all_log_probs, wanted[:, None], axis=1)
         log_probs = ops.where(wanted[:, None] == PAD, 0.0, log_probs)
         kept = ops.slice_update(state["log_probs"], (0, index), log_probs)
-        return {"index": index + 1, "cache": cache, "log_probs": kept}
+        nan_step = first_nan(state["nan_step"], log_probs, index)
+        return {"index": index + 1, "cache": cache, "log_probs": kept, "nan_step": nan_step}
 
     (state,) = ops.while_loop(lambda state: state["index"] < limit, lambda state: (advance(state),), (state,))
-    return {"log_probs": state["log_probs"], "nan_step": ops.full((), -1, "int32")}
+    return {name: state[name] for name in ("log_probs", "nan_step")}
