@@ -115,3 +115,11 @@ def inputs(model):
             "segments": np.array([[0, 0, 1, 1, 0, 0, 0], [0, 0, 0, 1, 1, 1, 1]], "int32"),
         }
     return batch()
+
+
+TEXTS = ["the cat sat", "the dog ran home", "a b c d e f g"]
+
+
+def text_model(tokenizer, name="transformer-tiny", **overrides):
+    sizes = {"source_vocab": tokenizer.vocabulary, "target_vocab": tokenizer.vocabulary}
+    return zoo.TextModel(zoo.build(name, **{**sizes, **overrides}), tokenizer)

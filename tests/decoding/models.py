@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+from hypothesis import strategies as st
 from keras import ops
 
 from zoo.ids import BOS, EOS
@@ -88,3 +89,29 @@ def score(log_p, maps, length, alpha, beta):
     """Wu et al., Eq. 14."""
     covered = np.log(np.minimum(maps.sum(axis=0), 1)).sum()
     return log_p / ((5 + length) / 6) ** alpha + beta * covered
+
+
+MODEL = Tables()
+rows = st.lists(st.integers(1, 1000), min_size=MODEL.width, max_size=MODEL.width)
+
+
+def texts(found, row=0):
+    """What was found for a row: tuples of tokens, without padding."""
+    return [tuple(t[:n].tolist()) for t, n in zip(found.tokens[row], found.lengths[row], strict=True)]
+
+
+def enumerate_all(row, max_length, alpha, beta, min_length=0, banned=(), n=0, prefix=()):
+    """[(score, log p, tokens)] of all whole outputs that the rules allow, best first; then the same of cut ones."""
+    whole, cut = [], []
+    for tokens in MODEL.outputs(max_length):
+        ends = tokens[-1] == EOS
+        grams = [tokens[i : i + n] for i in range(len(tokens) - n + 1)] if n else []
+        free = tokens[len(prefix) :]
+        if (ends and len(tokens) < min_length) or set(free) & set(banned) or len(set(grams)) < len(grams):
+            continue
+        if tokens[: len(prefix)] != tuple(prefix):
+            continue
+        log_p, maps, _ = MODEL.forced(row, tokens)
+        ranked = score(log_p.sum(), maps, len(tokens), alpha, beta), log_p.sum(), tokens
+        (whole if ends else cut).append(ranked)
+    return sorted(whole, reverse=True), sorted(cut, reverse=True)
