@@ -170,7 +170,8 @@ def test_a_users_mistake_is_one_clear_line(arguments, words, folder, tmp_path, c
     (tmp_path / "in").write_text("a\n")
     places = {"FOLDER": str(folder), "INPUT": str(tmp_path / "in")}
     assert main([places.get(a, a) for a in arguments]) == 2
-    error = capsys.readouterr().err
+    printed, error = capsys.readouterr()
+    assert printed == ""
     assert words in error
     assert error.count("\n") == 1
     assert "Traceback" not in error

@@ -186,6 +186,7 @@ def _attend(options):
     text = _load(options.folder)
     search = {} if options.target is not None else {"beams": options.beams}
     view = text.attend(options.text, target=options.target, **search)
+    view.matrix(options.role, options.head)  # a role or head that is not there is said before anything is printed
     print(view.text)
     view.print(role=options.role, head=options.head)
     if options.png:
