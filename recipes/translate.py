@@ -7,6 +7,7 @@ tensorboard --logdir runs --samples_per_plugin images=1000
 """
 
 import argparse
+import os
 import sys
 
 import zoo
@@ -49,6 +50,8 @@ def main(settings):
     import keras
 
     zoo.check_folder(settings.output)
+    if os.path.realpath(settings.output) == os.path.realpath(settings.logdir):
+        raise ValueError(f"--output and --logdir are the same folder, {settings.output}: a model needs one of its own")
     keras.utils.set_random_seed(settings.seed)
     corpus = zoo.corpus(settings.corpus, target=settings.target, seed=settings.seed)
     print(corpus)

@@ -46,6 +46,7 @@ def test_translate_goes_from_a_file_to_a_saved_model(name, tmp_path):
         (["--model", "transformer-bass"], "did you mean"),
         (["--vocab", "5"], "vocabulary=5 is too small"),
         (["--output", "."], "is not a saved text model"),
+        (["--output", "a/", "--logdir", "./a"], "--output and --logdir are the same folder"),
     ],
 )
 def test_a_users_mistake_is_one_clear_line_before_training(options, words, tmp_path):
