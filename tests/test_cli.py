@@ -90,14 +90,19 @@ def test_a_pipe_gets_each_answer_before_the_next_question(folder):
 def test_an_interrupted_translation_leaves_what_is_done(folder, tmp_path):
     out = tmp_path / "out"
     command = [sys.executable, "-m", "zoo", "translate", str(folder), "--max-length", "3", "--output", str(out)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+
+    def listening():  # a shell's background jobs, and what they start, ignore SIGINT
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, preexec_fn=listening) as process:
         process.stdin.write(b"the cat\nthe dog\n")
         process.stdin.flush()
         while not (out.exists() and out.read_bytes().count(b"\n") == 2):
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert process.wait() == 130
+        assert process.wait(timeout=60) == 130
         assert b"Traceback" not in process.stderr.read()
     assert out.read_bytes().count(b"\n") == 2
 
