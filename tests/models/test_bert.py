@@ -5,7 +5,7 @@ import pytest
 from keras import ops
 
 import zoo
-from tests.models.test_gpt2 import give_attention
+from tests.models.test_gpt2 import give_block
 from tests.samples import TINY, VOCAB, inputs, small
 
 SIZES = {"width": 22, "depth": 2, "heads": 2, "feedforward": 13, "max_length": 17, "dropout": 0.0}
@@ -31,11 +31,7 @@ def test_equals_kerashubs_bert_with_the_same_weights(random):
     theirs.segment_embedding.set_weights([numpy(model.segments.matrix)])
     theirs.embeddings_layer_norm.set_weights(model.embedding_norm.get_weights())
     for block, layer in zip(model.blocks, theirs.transformer_layers, strict=True):
-        give_attention(layer._self_attention_layer, block.self_attention, 2)
-        layer._self_attention_layer_norm.set_weights(block.self_residual.normalize.get_weights())
-        layer._feedforward_layer_norm.set_weights(block.feedforward_residual.normalize.get_weights())
-        layer._feedforward_intermediate_dense.set_weights(block.feedforward.inner.get_weights())
-        layer._feedforward_output_dense.set_weights(block.feedforward.outer.get_weights())
+        give_block(layer, block, 2)
     theirs.pooled_dense.set_weights(model.pooler.get_weights())
     data = inputs(model)
     real = data["tokens"] != 0

@@ -28,6 +28,15 @@ def give_attention(theirs, ours, heads):
     theirs._output_dense.set_weights([kernel.reshape(heads, -1, kernel.shape[1]), bias])
 
 
+def give_block(theirs, ours, heads):
+    """The weights of our block, to KerasHub's encoder or decoder block."""
+    give_attention(theirs._self_attention_layer, ours.self_attention, heads)
+    theirs._self_attention_layer_norm.set_weights(ours.self_residual.normalize.get_weights())
+    theirs._feedforward_layer_norm.set_weights(ours.feedforward_residual.normalize.get_weights())
+    theirs._feedforward_intermediate_dense.set_weights(ours.feedforward.inner.get_weights())
+    theirs._feedforward_output_dense.set_weights(ours.feedforward.outer.get_weights())
+
+
 def test_equals_kerashubs_gpt2_with_the_same_weights(random):
     model = small("gpt2-small", **SIZES)
     sizes = {"vocabulary_size": VOCAB, "num_layers": 2, "num_heads": 2, "hidden_dim": 22, "intermediate_dim": 13}
@@ -38,11 +47,7 @@ def test_equals_kerashubs_gpt2_with_the_same_weights(random):
     embedding.set_weights([numpy(model.embedding.matrix)])
     positions.set_weights([numpy(model.positions.table)])
     for block, layer in zip(model.blocks, theirs.transformer_layers, strict=True):
-        give_attention(layer._self_attention_layer, block.self_attention, 2)
-        layer._self_attention_layer_norm.set_weights(block.self_residual.normalize.get_weights())
-        layer._feedforward_layer_norm.set_weights(block.feedforward_residual.normalize.get_weights())
-        layer._feedforward_intermediate_dense.set_weights(block.feedforward.inner.get_weights())
-        layer._feedforward_output_dense.set_weights(block.feedforward.outer.get_weights())
+        give_block(layer, block, 2)
     theirs.layer_norm.set_weights(model.last_norm.get_weights())
     tokens = random.integers(4, VOCAB, (2, 11)).astype("int32")
     states = theirs({"token_ids": tokens, "padding_mask": np.ones_like(tokens)})

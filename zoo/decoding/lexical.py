@@ -52,12 +52,17 @@ def begun(tokens, index, phrases):
     length = phrases.shape[2]
     places = index - length + ops.arange(length)
     last = ops.where(places >= 0, ops.take(tokens, ops.maximum(places, 0), axis=2), PAD)
-    sizes = ops.sum(ops.cast(ops.not_equal(phrases, PAD), "int32"), axis=2)[:, None]
+    sizes = _sizes(phrases)
     most = ops.zeros((*ops.shape(tokens)[:2], phrases.shape[1]), "int32")
     for p in range(1, length):
         same = ops.equal(last[:, :, None, length - p :], phrases[:, None, :, :p])
         most = ops.where(ops.all(same, axis=-1) & (p < sizes), p, most)
     return most
+
+
+def _sizes(phrases):
+    """Tokens of each phrase: (B, C, P) -> (B, 1, C)."""
+    return ops.sum(ops.cast(ops.not_equal(phrases, PAD), "int32"), axis=2)[:, None]
 
 
 def close(choices, met):
@@ -101,7 +106,7 @@ def share(ahead, choices, log_probs, live, index, phrases):
     whole = {name: ops.concatenate(pair, axis=1) for name, pair in {
         "parent": (ahead["parent"], parent), "token": (ahead["token"], token), "log_probs": (ahead["log_probs"], scores)
     }.items()}  # fmt: skip
-    sizes = ops.sum(ops.cast(ops.not_equal(phrases, PAD), "int32"), axis=2)[:, None]
+    sizes = _sizes(phrases)
     had, prefix, following = (gather(x, whole["parent"]) for x in (live["met"], prefix, following))
     taken = ops.equal(whole["token"][:, :, None], following)
     whole["met"] = had | (taken & (prefix + 1 == sizes))

@@ -127,7 +127,7 @@ def finish(state, options, alpha, beta, empty, phrases):
     if options.attention:
         attention, steps = state["attention"], path.shape[2]
         flat = ops.reshape(attention, (rows, options.beams * steps, *ops.shape(attention)[3:]))
-        slots = ops.reshape(ops.maximum(path, 0) * steps + ops.arange(steps), (rows, -1))
+        slots = ops.reshape(path * steps + ops.arange(steps), (rows, -1))
         picked = ops.reshape(gather(flat, slots), (rows, options.n_best, steps, *ops.shape(attention)[3:]))
         real = ops.arange(steps) < found["lengths"][:, :, None]
         found["attention"] = ops.transpose(ops.where(real[..., None, None], picked, 0.0), (0, 1, 3, 2, 4))
