@@ -28,7 +28,7 @@ _HOMES = {
     "zoo.inspection.heatmap": ("side_by_side",),
     "zoo.inspection.maps": ("attention_maps",),
     "zoo.inspection.view": ("AttentionView",),
-    "zoo.decoding.protocol": ("Hypotheses", "compiled_shapes"),
+    "zoo.decoding.protocol": ("Hypotheses", "compiled_graphs"),
     "zoo.decoding.beam": ("beam_search",),
     "zoo.decoding.greedy": ("greedy",),
     "zoo.decoding.ensemble": ("Ensemble",),

@@ -128,7 +128,7 @@ def _translate(options):
     if counts["truncated"]:
         print(f"zoo translate: {counts['truncated']} lines were cut to what the model takes", file=sys.stderr)
     if options.verbose:
-        seconds, graphs = time.monotonic() - start, zoo.compiled_shapes(text.model)
+        seconds, graphs = time.monotonic() - start, zoo.compiled_graphs(text.model)
         print(f"zoo translate: {counts['texts']} lines in {seconds:.1f} s, {graphs} graphs compiled", file=sys.stderr)
 
 

@@ -63,6 +63,6 @@ def test_more_sentences_need_no_more_graphs():
     text = zoo.TextModel(zoo.build("seq2seq-tiny", **sizes), tokenizer)
     texts = [" ".join("abcdefgh"[: 1 + i * 7 % 8]) for i in range(300)]
     list(text.generate_stream(texts[:100], chunk=50, max_length=4))
-    before = zoo.compiled_shapes(text.model)
+    before = zoo.compiled_graphs(text.model)
     list(text.generate_stream(texts[100:], chunk=50, max_length=4))
-    assert zoo.compiled_shapes(text.model) == before
+    assert zoo.compiled_graphs(text.model) == before

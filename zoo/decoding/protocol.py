@@ -149,10 +149,12 @@ class _Search(keras.Model):
         self.search = search
         self.cache_length = cache_length
         self.options = options
+        self.graphs = 0
         self.built = True
         self.compile(optimizer=None)
 
     def call(self, inputs):
+        self.graphs += 1  # runs once for each graph, while it is traced
         return self.search(self.model, self.cache_length, self.options, **inputs)
 
 
@@ -161,7 +163,6 @@ class _Searches:
 
     def __init__(self):
         self.by_key = {}
-        self.shapes = set()
 
 
 def run_compiled(model, search, length, options=None, **inputs):
@@ -184,7 +185,6 @@ def run_compiled(model, search, length, options=None, **inputs):
     key = search, rounded if most is None else min(rounded, max(most, 1)), options
     if key not in searches.by_key:
         searches.by_key[key] = _Search(model, *key)
-    searches.shapes.add((key, *(value.shape for value in inputs.values())))
     found = searches.by_key[key].predict_on_batch({**inputs, "limit": np.int32(length)})
     step = int(found.pop("nan_step"))
     if step >= 0:
@@ -194,10 +194,10 @@ def run_compiled(model, search, length, options=None, **inputs):
     return found
 
 
-def compiled_shapes(model):
-    """How many combinations of search, options and shapes have been compiled for a model so far."""
+def compiled_graphs(model):
+    """How many graphs of searches have been made for a model so far; one may serve many shapes."""
     searches = model.__dict__.get("_searches")
-    return len(searches.shapes) if searches else 0
+    return sum(search.graphs for search in searches.by_key.values()) if searches else 0
 
 
 def first_nan(step, logits, index):
