@@ -1,11 +1,11 @@
-"""What decoding costs, beside KerasHub and CTranslate2 (where installed): sentences per second in one run.
+"""What decoding costs, beside KerasHub and, where installed, Hugging Face and CTranslate2: sentences a second, one run.
 
     python benchmarks/decode.py            # base sizes, vocabulary 8,000, 32 tokens in and out, random weights
     python benchmarks/decode.py --rows 1 --rounds 9 --only zoo KerasHub
 
 All have a Transformer of the same sizes and write exactly as many tokens, greedily and with four beams. KerasHub's is
-its BART, the nearest that it can search with. Engines take turns, and the median counts. The last column is what the
-zoo writes as a multiple of the other.
+its BART, the nearest that it can search with, Hugging Face's is Marian. Engines take turns, and the median counts. The
+last column is what the zoo writes as a multiple of the other.
 """
 
 import argparse
@@ -21,9 +21,10 @@ SIZES = {"width": 512, "depth": 6, "heads": 8, "feedforward": 2048}
 VOCABULARY, LENGTH, BEAMS = 8000, 32, 4
 
 
-def the_zoo(dtype):
+def the_zoo(dtype="float32", jit_compile=False):
     sizes = {"source_vocab": VOCABULARY, "target_vocab": VOCABULARY}
     model = zoo.build("transformer-base", **sizes, **SIZES, dtype=dtype)
+    model.compile(jit_compile=jit_compile)
 
     def run(source, beams):
         if beams == 1:
@@ -88,7 +89,7 @@ def ctranslate2_engine(compute_type):
     return run
 
 
-def keras_hub_engine():
+def keras_hub_engine(jit_compile=False):
     import keras_hub
 
     sizes = {"num_layers": SIZES["depth"], "num_heads": SIZES["heads"], "hidden_dim": SIZES["width"]}
@@ -99,7 +100,7 @@ def keras_hub_engine():
     for beams in (1, BEAMS):
         models[beams] = keras_hub.models.BartSeq2SeqLM(backbone, preprocessor=None)
         sampler = "greedy" if beams == 1 else keras_hub.samplers.BeamSampler(num_beams=beams)
-        models[beams].compile(sampler=sampler)
+        models[beams].compile(sampler=sampler, jit_compile=jit_compile)
 
     def run(source, beams):
         start = np.zeros((len(source), LENGTH), "int32")
@@ -109,6 +110,37 @@ def keras_hub_engine():
         inputs = {"encoder_token_ids": source, "encoder_padding_mask": np.ones_like(source)}
         inputs.update(decoder_token_ids=start, decoder_padding_mask=mask)
         return models[beams].generate(inputs, stop_token_ids=None)
+
+    return run
+
+
+def hugging_face_engine(dtype):
+    import torch
+    from transformers import MarianConfig, MarianMTModel
+
+    torch.manual_seed(1)
+    sizes = {}
+    for side in ("encoder", "decoder"):
+        sizes.update({f"{side}_layers": SIZES["depth"], f"{side}_attention_heads": SIZES["heads"]})
+        sizes[f"{side}_ffn_dim"] = SIZES["feedforward"]
+    ids = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "forced_eos_token_id": None}
+    settings = MarianConfig(
+        VOCABULARY, d_model=SIZES["width"], max_position_embeddings=2 * LENGTH, decoder_start_token_id=1, **sizes, **ids
+    )
+    model = MarianMTModel(settings).eval().to(getattr(torch, dtype))
+
+    def run(source, beams):
+        ids = torch.from_numpy(source).long()
+        with torch.inference_mode():
+            found = model.generate(
+                ids,
+                attention_mask=torch.ones_like(ids),
+                num_beams=beams,
+                do_sample=False,
+                min_new_tokens=LENGTH,
+                max_new_tokens=LENGTH,
+            )
+        assert found.shape[1] == LENGTH + 1
 
     return run
 
@@ -135,9 +167,13 @@ def options():
 def main(settings):
     keras.utils.set_random_seed(1)
     makers = {
-        "zoo": lambda: the_zoo("float32"),
+        "zoo": the_zoo,
+        "zoo, XLA": lambda: the_zoo(jit_compile=True),
         "zoo, bfloat16": lambda: the_zoo("bfloat16"),
         "KerasHub": keras_hub_engine,
+        "KerasHub, XLA": lambda: keras_hub_engine(jit_compile=True),
+        "Hugging Face": lambda: hugging_face_engine("float32"),
+        "Hugging Face, bfloat16": lambda: hugging_face_engine("bfloat16"),
         "CTranslate2, float32": lambda: ctranslate2_engine("float32"),
         "CTranslate2, int8": lambda: ctranslate2_engine("int8"),
     }

@@ -125,6 +125,16 @@ def test_long_lines_stop_or_are_cut_and_counted(tmp_path, capsys):
     assert (tmp_path / "out").read_bytes().count(b"\n") == 4
 
 
+def test_xla_writes_the_same(folder, tmp_path, capsys):
+    (tmp_path / "in").write_text("a b\n\nc\n")
+    written = []
+    for options in ([], ["--jit"]):
+        files = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"), "--max-length", "5"]
+        assert main(["translate", str(folder), *files, *options]) == 0
+        written.append((tmp_path / "out").read_text())
+    assert written[0] == written[1]
+
+
 def test_the_same_file_is_not_read_and_written(folder, tmp_path, capsys):
     (tmp_path / "in").write_text("a\n")
     both = ["--input", str(tmp_path / "in"), "--output", str(tmp_path / "in")]

@@ -8,13 +8,13 @@ from zoo.decoding.protocol import check_number, check_whole
 from zoo.decoding.sample import sample
 from zoo.ids import PAD, UNK
 from zoo.inspection.alignment import words_of
-from zoo.widths import width_for
+from zoo.widths import SEARCH_WIDTHS, width_for
 
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "typical", "seed")
 
 
 def row_batches(rows, limit=None, batch_tokens=4096, room=None):
-    """Yields (members, source (B, W)): rows of similar length together, few widths W, B a power of two.
+    """Yields (members, source (B, W)): rows of similar length together, in few widths W and few heights B.
 
     Args:
         rows: lists of ids, EOS included; an empty one is left out.
@@ -24,17 +24,29 @@ def row_batches(rows, limit=None, batch_tokens=4096, room=None):
     """
     groups = {}
     for i in sorted((i for i, row in enumerate(rows) if row), key=lambda i: len(rows[i])):
-        width = min(width_for(len(rows[i])), limit or np.inf)
+        width = min(width_for(len(rows[i]), SEARCH_WIDTHS), limit or np.inf)
         groups.setdefault((width, room(len(rows[i]), width) if room else None), []).append(i)
     for (width, _), members in groups.items():
         most = 1 << max(batch_tokens // width, 1).bit_length() - 1
-        for start in range(0, len(members), most):
-            chosen = members[start : start + most]
-            # Rows in powers of two bound the shapes; the searches skip empty rows.
-            source = np.full((1 << (len(chosen) - 1).bit_length(), width), PAD, "int32")
+        start = 0
+        while start < len(members):
+            height = _height(len(members) - start, most)
+            chosen = members[start : start + height]
+            source = np.full((height, width), PAD, "int32")  # the searches skip empty rows
             for row, i in enumerate(chosen):
                 source[row, : len(rows[i])] = rows[i]
             yield chosen, source
+            start += height
+
+
+def _height(count, most):
+    """Rows of the next batch for `count` sentences: 1, 4, 16, ... or `most`, so few shapes; at least half are used."""
+    height = 1
+    while height < min(count, most):
+        height *= 4
+    if 2 * count <= height > 4:
+        height //= 4
+    return min(height, most)
 
 
 def search(model, source, beams=1, prefix=None, with_attention=False, **options):

@@ -221,6 +221,10 @@ def test_every_model_step_by_step_and_scored_again(name):
     crosses = [m for role, m in maps.items() if role.endswith("/cross")]
     if name.startswith("gpt2"):
         crosses = [m[:, :, 7:, :7] for m in maps.values()]
+    if crosses:
+        kind = "self" if name.startswith("gpt2") else "cross"
+        assert [*found.maps] == [role for role in maps if role.endswith(kind) and role.startswith("decoder")]
+    np.testing.assert_array_equal(np.concatenate([*found.maps.values()], axis=2), found.attention)
     for row, length in enumerate(found.lengths[:, 0]):
         shown = found.attention[row, 0][:, :length]
         expected = np.concatenate([m[row] for m in crosses])[:, :length] if crosses else np.zeros_like(shown)

@@ -21,6 +21,9 @@ def test_the_mean_of_recurrent_and_transformer(mean):
     np.testing.assert_allclose(ops.convert_to_numpy(both(batch())), expected, atol=1e-5)
     found = zoo.beam_search(both, source, beams=3, max_length=6, return_attention="heads")
     assert found.attention.shape[2] == 2 * 4 + 1 + 2 * 4
+    layers = ["0/decoder/0/cross", "0/decoder/1/cross", "1/decoder/0/cross", "2/decoder/0/self", "2/decoder/1/self"]
+    assert [*found.maps] == layers
+    np.testing.assert_array_equal(found.maps["1/decoder/0/cross"], found.attention[:, :, 8:9])
     np.testing.assert_allclose(zoo.score(both, (source, found.tokens)).sum(-1), found.log_probs, atol=1e-4)
 
 

@@ -85,7 +85,8 @@ def beam_search(
         must_include: for each source, a list of phrases (lists of ids) that an output has to hold before it may end
             (Post and Vilar 2018). Where none does by `max_length`, unfinished ones are returned.
         groups, diversity: see above; `groups` divides `beams`.
-        return_attention: True returns the mean over all heads of attention to the source, "heads" each of them.
+        return_attention: True returns the mean over all heads of attention to the source, "heads" each of them, in
+            `attention` layer after layer and in `maps` by layer.
     Returns:
         Hypotheses, best first. One that is not finished is returned only where fewer than N finished, and after them:
         its score has no coverage penalty and loses 10,000 (and the most that a coverage penalty can be), once and for
@@ -125,14 +126,22 @@ def beam_search(
     found = run_compiled(model, _search, max_length, options, source=source, **inputs)
     longest = max(1, found["lengths"].max())
     attention = found.get("attention")
+    if attention is not None:
+        attention = attention[:, :, :, :longest]
     return Hypotheses(
         tokens=found["tokens"][:, :, :longest],
         scores=found["scores"],
         log_probs=found["log_probs"],
         lengths=found["lengths"],
         finished=found["finished"],
-        attention=None if attention is None else attention[:, :, :, :longest],
+        attention=attention,
+        maps=_by_layer(model, attention) if return_attention == "heads" else {},
     )
+
+
+def _by_layer(model, attention):
+    heads = getattr(model, "step_heads", {"decoder/0/cross": attention.shape[2]})
+    return dict(zip(heads, np.split(attention, np.cumsum([*heads.values()])[:-1], axis=2), strict=True))
 
 
 def _check(beams, n_best, groups, vocabulary):

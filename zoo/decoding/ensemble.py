@@ -47,6 +47,12 @@ class Ensemble(keras.Model):
         return min(model.vocabulary(side) for model in self.models)
 
     @property
+    def step_heads(self):
+        """Roles of the models, each behind its model's number."""
+        members = enumerate(self.models)
+        return {f"{i}/{role}": heads for i, member in members for role, heads in member.step_heads.items()}
+
+    @property
     def source_limit(self):
         limits = [model.source_limit for model in self.models if model.source_limit is not None]
         return min(limits, default=None)

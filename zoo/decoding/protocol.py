@@ -7,10 +7,11 @@ A search works with any object that has
 
 all leaves batch-major: a model of the zoo, an ensemble, an object of one's own. A search may repeat the rows of both
 trees and reorder those of `cache`; `memory` stays as it is. An object that cannot be stepped for ever also has
-`target_limit(source length) -> most positions, or None`.
+`target_limit(source length) -> most positions, or None`; one with several layers of attention `step_heads`, {role: heads
+of it in what `step` returns, in their order}.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import keras
 import numpy as np
@@ -32,6 +33,8 @@ class Hypotheses:
         lengths: (B, N) int32, tokens of each output, EOS included.
         finished: (B, N) bool, whether the output ended in EOS before `max_length`.
         attention: (B, N, H, T, S) float32, or None where the search was not asked for it.
+        maps: {role: attention (B, N, H, T, S) of one layer} where the search was asked for heads, such as
+            "decoder/0/cross"; else {}.
     """
 
     tokens: np.ndarray
@@ -40,6 +43,7 @@ class Hypotheses:
     lengths: np.ndarray
     finished: np.ndarray
     attention: np.ndarray | None = None
+    maps: dict = field(default_factory=dict)
 
 
 def check_whole(name, value, least):
@@ -143,7 +147,7 @@ def repeat_rows(tree, times):
 class _Search(keras.Model):
     """Runs `search(model, cache_length, options, **inputs)` as one graph: Keras compiles `call` on every backend."""
 
-    def __init__(self, model, search, cache_length, options):
+    def __init__(self, model, search, cache_length, options, jit_compile):
         super().__init__(name="search")
         self.model = model
         self.search = search
@@ -151,7 +155,7 @@ class _Search(keras.Model):
         self.options = options
         self.graphs = 0
         self.built = True
-        self.compile(optimizer=None)
+        self.compile(optimizer=None, jit_compile=jit_compile)
 
     def call(self, inputs):
         self.graphs += 1  # runs once for each graph, while it is traced
@@ -168,6 +172,9 @@ class _Searches:
 def run_compiled(model, search, length, options=None, **inputs):
     """Runs a search over arrays, compiled once for a model, a search, its options, a rounded length and the shapes.
 
+    It is compiled as the model is: by XLA after `model.compile(jit_compile=True)`, which writes the caches in place and
+    takes seconds for each shape; else as Keras does by itself, by XLA where there is an accelerator.
+
     Args:
         search: function(model, cache_length, options, **inputs) of tensors, a dictionary of tensors; the same object on
             every call. "nan_step" in what it gives is the first step whose logits were NaN, or -1.
@@ -182,7 +189,8 @@ def run_compiled(model, search, length, options=None, **inputs):
     searches = model.__dict__.setdefault("_searches", _Searches())
     most = _target_limit(model, inputs["source"])
     rounded = -(-length // CACHE_MULTIPLE) * CACHE_MULTIPLE
-    key = search, rounded if most is None else min(rounded, max(most, 1)), options
+    jit_compile = getattr(model, "jit_compile", "auto")
+    key = search, rounded if most is None else min(rounded, max(most, 1)), options, jit_compile
     if key not in searches.by_key:
         searches.by_key[key] = _Search(model, *key)
     found = searches.by_key[key].predict_on_batch({**inputs, "limit": np.int32(length)})

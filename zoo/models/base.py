@@ -95,6 +95,11 @@ class Generator(ZooModel):
       (B, H, S): the heads of every cross-attention layer, layer after layer; zeros (B, 1, S) where there is none).
     """
 
+    @property
+    def step_heads(self):
+        """{role: heads} of the attention that `step` returns, in its order."""
+        return {"decoder/0/cross": 1}
+
     def vocabulary(self, side):
         """Number of tokens of "source" or "target"."""
         return self.fields[f"{side}_vocab"]

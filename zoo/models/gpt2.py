@@ -64,6 +64,10 @@ class GPT2(Generator):
     def target_limit(self, source_length):
         return self.fields["max_length"] - source_length
 
+    @property
+    def step_heads(self):
+        return {f"decoder/{i}/self": self.fields["heads"] for i in range(self.fields["depth"])}
+
     def build(self, input_shape=None):
         states = (None, None, self.fields["width"])
         self.embedding.build()

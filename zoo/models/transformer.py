@@ -106,6 +106,10 @@ class Transformer(Generator):
     def limits(self):
         return dict.fromkeys(SIDES, self.fields["max_length"]) if self.fields["positions"] == "learned" else {}
 
+    @property
+    def step_heads(self):
+        return {f"decoder/{i}/cross": self.fields["heads"] for i in range(self.fields["depth"])}
+
     def build(self, input_shape=None):
         states = (None, None, self.fields["width"])
         self.source_embedding.build()
