@@ -1,7 +1,8 @@
-"""Attention maps of any model of the zoo."""
+"""Attention maps of any model."""
 
 import numpy as np
 
+from zoo.inspection.foreign import tapped
 from zoo.layers.tap import tap
 
 
@@ -9,7 +10,9 @@ def attention_maps(model, inputs):
     """Runs the model once, without dropout, and returns every attention layer's weights.
 
     Args:
-        model: a model of the zoo, or any Keras model made of its layers.
+        model: a model of the zoo, or any Keras model with attention layers of the zoo, of Keras (`MultiHeadAttention`,
+            `GroupQueryAttention`, `Attention`, `AdditiveAttention`) or made of these, such as KerasHub's blocks. Those
+            layers are numbered in the order in which they run. The model stays as it is.
         inputs: what the model is called with, such as {"source": (B, S), "target": (B, T)}.
     Returns:
         {role: float32 weights}, with the roles "encoder/<layer>/self" (B, H, S, S), "decoder/<layer>/self" (B, H, T, T)
@@ -21,7 +24,7 @@ def attention_maps(model, inputs):
 
         zoo.attention_maps(model, batch)["decoder/0/cross"][0, 0]        # one sentence, one head: (T, S)
     """
-    with tap() as maps:
+    with tap() as maps, tapped(model):
         model(inputs, training=False)
     return maps
 

@@ -197,7 +197,15 @@ class MultiHeadAttention(ExplicitMasks):
             scores = scores + self.relative.scores(query, labels)
         scores = ops.cast(scores, "float32")
         weights = masked_softmax(scores if bias is None else scores + ops.cast(bias, "float32"), mask)
-        emit(self.role, weights)
+
+        def every_head(x, order):
+            x = ops.transpose(x, order)
+            return ops.repeat(x, self.heads // x.shape[1], axis=1)
+
+        order = [axes.index(axis) for axis in "bksd"]
+        weights = emit(
+            self.role, weights, lambda: every_head(query, (0, 2, 1, 3)), lambda: every_head(keys, order)
+        )
         weights = self.dropout(ops.cast(weights, values.dtype), training=training)
         folded = weights
         if self.heads > self.key_heads:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _OPEN = ContextVar("attention_tap", default=None)
+_VECTORS = ContextVar("attention_vectors", default=None)
+_EDIT = ContextVar("attention_edit", default=None)
 
 
 @contextmanager
@@ -39,22 +41,54 @@ def closed():
         _OPEN.reset(token)
 
 
+@contextmanager
+def vectors():
+    """Collects `role -> (queries (B, H, T, d), keys (B, H, S, d))` of the multi-head layers that run under it.
+
+    Queries come scaled, so that softmax(queries keys^T) are the weights where nothing is added or masked.
+    """
+    collected = {}
+    token = _VECTORS.set(collected)
+    try:
+        yield collected
+    finally:
+        _VECTORS.reset(token)
+
+
+@contextmanager
+def edited(edit):
+    """Changes weights on their way: multi-head layers under it go on with `edit(role, weights)` in place of theirs."""
+    token = _EDIT.set(edit)
+    try:
+        yield
+    finally:
+        _EDIT.reset(token)
+
+
 def listening():
-    """True while a tap is open: a layer then has to take the path that materialises its weights."""
-    return _OPEN.get() is not None
+    """True while somebody looks or edits: a layer then has to take the path that materialises its weights."""
+    return any(variable.get() is not None for variable in (_OPEN, _VECTORS, _EDIT))
 
 
-def emit(role, weights):
-    """Hands weights (B, H, T, S) to the open tap under `role`; does nothing where none is open.
+def emit(role, weights, queries=None, keys=None):
+    """Hands weights (B, H, T, S) to the open tap under `role`, and returns those to go on with: the same, or edited.
 
     Never call it inside a loop body (`scan`, `while_loop`, an RNN cell): the tensor would belong to the loop's graph.
 
+    Args:
+        queries, keys: functions that give the (B, H, T, d) and (B, H, S, d) that the weights were made of, for
+            `vectors`; None where there are none.
     Raises:
         ValueError: a role that was emitted before; two layers of one model must not share a role.
     """
-    maps = _OPEN.get()
-    if maps is None:
-        return
-    if role in maps:
-        raise ValueError(f"role {role!r} was emitted twice under one tap: give each attention layer a role of its own")
-    maps[role] = weights
+    maps, collected, edit = _OPEN.get(), _VECTORS.get(), _EDIT.get()
+    if edit is not None:
+        weights = edit(role, weights)
+    if collected is not None and queries is not None:
+        collected[role] = queries(), keys()
+    if maps is not None:
+        if role in maps:
+            problem = f"role {role!r} was emitted twice under one tap"
+            raise ValueError(f"{problem}: give each attention layer a role of its own")
+        maps[role] = weights
+    return weights
