@@ -123,9 +123,15 @@ def hugging_face_engine(dtype):
     for side in ("encoder", "decoder"):
         sizes.update({f"{side}_layers": SIZES["depth"], f"{side}_attention_heads": SIZES["heads"]})
         sizes[f"{side}_ffn_dim"] = SIZES["feedforward"]
-    ids = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "forced_eos_token_id": None}
+    ids = {
+        "pad_token_id": 0,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+        "forced_eos_token_id": None,
+        "decoder_start_token_id": 1,
+    }
     settings = MarianConfig(
-        VOCABULARY, d_model=SIZES["width"], max_position_embeddings=2 * LENGTH, decoder_start_token_id=1, **sizes, **ids
+        vocab_size=VOCABULARY, d_model=SIZES["width"], max_position_embeddings=2 * LENGTH, **sizes, **ids
     )
     model = MarianMTModel(settings).eval().to(getattr(torch, dtype))
 
@@ -170,6 +176,7 @@ def main(settings):
         "zoo": the_zoo,
         "zoo, XLA": lambda: the_zoo(jit_compile=True),
         "zoo, bfloat16": lambda: the_zoo("bfloat16"),
+        "zoo, bfloat16, XLA": lambda: the_zoo("bfloat16", jit_compile=True),
         "KerasHub": keras_hub_engine,
         "KerasHub, XLA": lambda: keras_hub_engine(jit_compile=True),
         "Hugging Face": lambda: hugging_face_engine("float32"),
