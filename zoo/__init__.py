@@ -3,8 +3,7 @@
 Public names load on first use, so `import zoo` loads neither Keras nor TensorFlow.
 """
 
-import importlib
-
+from zoo.lazy import lazily
 from zoo.version import VERSION
 
 _HOMES = {
@@ -16,7 +15,7 @@ _HOMES = {
     "zoo.training.losses": ("TokenCrossEntropy",),
     "zoo.training.metrics": ("Perplexity", "TokenAccuracy"),
     "zoo.training.schedules": ("InverseSquareRoot", "bahdanau_optimizer", "transformer_optimizer"),
-    "zoo.training.callbacks": ("AttentionImages", "Scalars"),
+    "zoo.training.callbacks": ("Scalars",),
     "zoo.training.evaluate": ("Scores", "evaluate"),
     "zoo.inspection.alignment": (
         "AlignmentScore",
@@ -42,18 +41,4 @@ _HOMES = {
     "zoo.task": ("TextModel", "load"),
 }
 __version__ = VERSION
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name):
-    if name not in _HOME:
-        raise AttributeError(f"module 'zoo' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__():
-    return sorted({*globals(), *_HOME})
+__getattr__, __dir__, __all__ = lazily(__name__, _HOMES, packages=("inspection", "tensorboard"))

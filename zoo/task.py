@@ -5,6 +5,7 @@ import itertools
 import json
 import warnings
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from zoo.decoding.score import score
 from zoo.folders import open_folder, save_folder
 from zoo.generation import replace_unknown, row_batches, search
 from zoo.ids import BOS, EOS, PAD, UNK
-from zoo.inspection.maps import attention_maps, cut_maps
+from zoo.inspection.faithfulness import occlusion
+from zoo.inspection.maps import attention_maps, attention_vectors, cut_maps, cut_vectors
 from zoo.inspection.view import AttentionView
 from zoo.registry import load_model
 from zoo.text.tokenizer import Tokenizer
@@ -199,12 +201,14 @@ class TextModel:
                 raise ValueError(f"source {i + 1} is blank: there is nothing to attend to")
         return row_batches(rows, self.model.source_limit)
 
-    def attend(self, text, target=None, **options):
+    def attend(self, text, target=None, *, vectors=False, occlude=False, **options):
         """Runs one sentence and returns its attention.
 
         Args:
             text: the source.
             target: a target that the decoder is forced along; None = what the model itself generates.
+            vectors: whether the view is to hold queries and keys too.
+            occlude: whether it is to hold what each source token is worth (see `zoo.inspection.occlusion`).
             options: of the search for that target: those of `zoo.beam_search` or `zoo.sample`.
         Returns:
             AttentionView.
@@ -221,21 +225,27 @@ class TextModel:
             raise ValueError(f"{', '.join(options)} would search for a target, but one is given: leave out one of them")
         else:
             ids = [*self.target_tokenizer.encode([target])[0], EOS]
-        return next(self._views(source, [ids]))
+        view = next(self._views(source, [ids], vectors))
+        if not occlude:
+            return view
+        order = self._order(int((source[0] != PAD).sum()))
+        return replace(view, occlusion=occlusion(self.model, source[:, : longest(source)], [ids])[0][:, order])
 
-    def attend_pairs(self, pairs):
+    def attend_pairs(self, pairs, vectors=False):
         """Runs many pairs, the decoder forced along each target, and yields an AttentionView for each, in their order.
 
+        Args:
+            vectors: whether the views are to hold queries and keys too.
         Raises:
             ValueError: a blank source, or one that is longer than the model can take, named by its row.
         """
         targets = [[*row, EOS] for row in self.target_tokenizer.encode([target for _, target in pairs])]
         views = {}
         for members, source in self._batches([source for source, _ in pairs]):
-            views.update(zip(members, self._views(source, [targets[i] for i in members]), strict=True))
+            views.update(zip(members, self._views(source, [targets[i] for i in members], vectors), strict=True))
         return (views[i] for i in range(len(pairs)))
 
-    def _views(self, source, targets):
+    def _views(self, source, targets, with_vectors=False):
         """Yields the attention of source rows (B, S) for their targets, lists of ids that end in EOS; B may be more."""
         source = source[:, : longest(source)]
         inputs = np.full((len(source), max(map(len, targets))), PAD, "int32")
@@ -243,17 +253,22 @@ class TextModel:
             row[: len(ids)] = [BOS, *ids[:-1]]
         maps = attention_maps(self.model, {"source": source, "target": inputs})
         maps = {role: np.asarray(weights) for role, weights in maps.items()}
+        vectors = attention_vectors(self.model, {"source": source, "target": inputs}) if with_vectors else {}
         for row, ids in enumerate(targets):
             length = int((source[row] != PAD).sum())
-            # In the text's own order, whichever way the model read it; EOS stays last.
-            order = [*range(length - 1)]
-            order = [*(order[::-1] if self.source_tokenizer.reverse else order), length - 1]
+            order, rows = self._order(length), (range(len(ids)), inputs.shape[1])
             yield AttentionView(
                 source_tokens=self.source_tokenizer.pieces(source[row][order]),
                 target_tokens=self.target_tokenizer.pieces(ids),
-                maps=cut_maps(maps, row, order, (range(len(ids)), inputs.shape[1])),
+                maps=cut_maps(maps, row, order, rows),
                 text=self.target_tokenizer.decode([ids])[0],
+                vectors=cut_vectors(vectors, row, order, rows),
             )
+
+    def _order(self, length):
+        """Positions of a source in the text's own order, whichever way the model read it; EOS stays last."""
+        order = range(length - 1)
+        return [*(order[::-1] if self.source_tokenizer.reverse else order), length - 1]
 
     def save(self, folder):
         """Saves everything into one folder: model, tokenizers, configuration, a manifest with versions and checksums.

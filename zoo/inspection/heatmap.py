@@ -85,6 +85,18 @@ def side_by_side(images, across=4):
     return whole
 
 
+def head_grid(weights, least=64):
+    """All heads of a kind of attention in one picture: weights (L, H, T, S) -> uint8 (height, width, 3).
+
+    A row for each layer, a column for each head; a weight is at least one pixel, a head at least `least` pixels.
+    """
+    layers, heads, rows, columns = weights.shape
+    scale = max(1, -(-least // max(rows, columns)))
+    tiles = shade(weights).repeat(scale, axis=2).repeat(scale, axis=3)
+    tiles = np.pad(tiles, ((0, 0), (0, 0), (_GAP, 0), (_GAP, 0), (0, 0)), constant_values=160)
+    return tiles.transpose(0, 2, 1, 3, 4).reshape(layers * (rows * scale + _GAP), heads * (columns * scale + _GAP), 3)
+
+
 def _upright(text, height):
     """A label turned to be read from below, its end at the bottom."""
     tile = Image.new("RGB", (height, _CELL), "white")

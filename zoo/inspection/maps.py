@@ -3,7 +3,7 @@
 import numpy as np
 
 from zoo.inspection.foreign import tapped
-from zoo.layers.tap import tap
+from zoo.layers.tap import tap, vectors
 
 
 def attention_maps(model, inputs):
@@ -29,6 +29,16 @@ def attention_maps(model, inputs):
     return maps
 
 
+def attention_vectors(model, inputs):
+    """Queries and keys that multi-head weights are made of: {role: (queries (B, H, T, d), keys (B, H, S, d))}.
+
+    Of the zoo's own layers. Queries are scaled by 1 / sqrt(d), and turned where positions are rotary.
+    """
+    with vectors() as collected:
+        model(inputs, training=False)
+    return collected
+
+
 def cut_maps(maps, row, source, target):
     """The maps of one sentence pair, without padding.
 
@@ -40,13 +50,28 @@ def cut_maps(maps, row, source, target):
     Returns:
         {role: weights (H, rows, columns)}. In a decoder without encoder the source comes before the target, in both.
     """
-    cut, (target, width) = {}, target
-    source, target = np.asarray(source), np.asarray(target)
+    cut = {}
     for role, weights in maps.items():
-        side, _, kind = role.split("/")
-        joint = kind == "self" and side == "decoder" and weights.shape[-1] > width
-        own = np.concatenate([source, weights.shape[-1] - width + target]) if joint else target
-        rows = source if side == "encoder" else own
-        columns = source if kind == "cross" else rows
+        rows, columns = _positions(role, weights.shape[-1], source, target)
         cut[role] = weights[row][:, rows[:, None], columns]
     return cut
+
+
+def cut_vectors(collected, row, source, target):
+    """The same of queries and keys: {role: (queries (H, rows, d), keys (H, columns, d))}."""
+    cut = {}
+    for role, (queries, keys) in collected.items():
+        rows, columns = _positions(role, keys.shape[2], source, target)
+        cut[role] = np.asarray(queries)[row][:, rows], np.asarray(keys)[row][:, columns]
+    return cut
+
+
+def _positions(role, length, source, target):
+    """Rows and columns of a role's map, `length` columns wide with padding, that belong to one sentence pair."""
+    target, width = target
+    source, target = np.asarray(source), np.asarray(target)
+    side, _, kind = role.split("/")
+    joint = kind == "self" and side == "decoder" and length > width
+    own = np.concatenate([source, length - width + target]) if joint else target
+    rows = source if side == "encoder" else own
+    return rows, source if kind == "cross" else rows

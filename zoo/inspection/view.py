@@ -1,6 +1,6 @@
 """One sentence's attention: tokens and maps together, to be printed, drawn or saved."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,19 +19,26 @@ class AttentionView:
         target_tokens: T pieces that the decoder predicted, EOS included: row t of a cross map belongs to the t-th.
         maps: {role: float32 weights (H, rows, columns)} (see `zoo.attention_maps`).
         text: the target as text.
+        read_tokens: T pieces that the decoder read; default BOS, then all target tokens but the last.
+        vectors: {role: (queries (H, rows, d), keys (H, columns, d))}, where they were asked for.
+        occlusion: (T, S), what each target token's log-probability loses without each source token, or None where it
+            was not asked for (see `zoo.occlusion`).
     """
 
     source_tokens: list
     target_tokens: list
     maps: dict
     text: str
+    read_tokens: list | None = None
+    vectors: dict = field(default_factory=dict)
+    occlusion: np.ndarray | None = None
 
     def axes(self, role):
         """The tokens of a map's rows and columns. A decoder's own rows are what it read: BOS, then all but the last.
 
         A decoder without encoder read the source before that.
         """
-        read = ["<s>", *self.target_tokens[:-1]]
+        read = self.read_tokens or ["<s>", *self.target_tokens[:-1]]
         side, _, kind = role.split("/")
         if kind == "cross":
             return self.target_tokens, self.source_tokens

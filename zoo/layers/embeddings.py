@@ -1,7 +1,22 @@
 """Token embeddings, scaled on the way in and usable as the output projection on the way out."""
 
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 import keras
 from keras import ops
+
+_SCALES = ContextVar("embedding_scales", default=())
+
+
+@contextmanager
+def scaled(factors):
+    """Multiplies what the first look-up under it gives, the source's, by factors (B, S): how gradients by token come."""
+    token = _SCALES.set([factors])
+    try:
+        yield
+    finally:
+        _SCALES.reset(token)
 
 
 @keras.saving.register_keras_serializable("zoo")
@@ -35,7 +50,9 @@ class TokenEmbedding(keras.layers.Layer):
     def call(self, ids):
         """ids (B, T) int -> embedded (B, T, d) in the compute type."""
         embedded = ops.cast(ops.take(self.matrix, ids, axis=0), self.compute_dtype)
-        return embedded * self.width**0.5 if self.scaled else embedded
+        embedded = embedded * self.width**0.5 if self.scaled else embedded
+        waiting = _SCALES.get()
+        return embedded * ops.cast(waiting.pop(), embedded.dtype)[..., None] if waiting else embedded
 
     def logits(self, states):
         """states (..., d) -> float32 logits (..., V), against the unscaled matrix."""

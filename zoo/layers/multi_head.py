@@ -203,9 +203,7 @@ class MultiHeadAttention(ExplicitMasks):
             return ops.repeat(x, self.heads // x.shape[1], axis=1)
 
         order = [axes.index(axis) for axis in "bksd"]
-        weights = emit(
-            self.role, weights, lambda: every_head(query, (0, 2, 1, 3)), lambda: every_head(keys, order)
-        )
+        weights = emit(self.role, weights, lambda: every_head(query, (0, 2, 1, 3)), lambda: every_head(keys, order))
         weights = self.dropout(ops.cast(weights, values.dtype), training=training)
         folded = weights
         if self.heads > self.key_heads:

@@ -82,7 +82,7 @@ def emit(role, weights, queries=None, keys=None):
         ValueError: a role that was emitted before; two layers of one model must not share a role.
     """
     maps, collected, edit = _OPEN.get(), _VECTORS.get(), _EDIT.get()
-    if edit is not None:
+    if edit is not None and queries is not None:
         weights = edit(role, weights)
     if collected is not None and queries is not None:
         collected[role] = queries(), keys()

@@ -3,13 +3,7 @@
 TensorBoard imports this package at its start, so nothing here is loaded before it is used.
 """
 
-import importlib
+from zoo.lazy import lazily
 
-_HOMES = {"AttentionCallback": "zoo.training.attention", "Example": "zoo.training.attention"}
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name):
-    if name not in _HOMES:
-        raise AttributeError(f"module 'zoo.tensorboard' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+_HOMES = {"zoo.training.attention": ("AttentionCallback", "Example")}
+__getattr__, __dir__, __all__ = lazily(__name__, _HOMES)

@@ -81,7 +81,9 @@ def pack(record):
     header["notes"] = list(record.notes)
     if record.occlusion is not None:
         header["occlusion"] = np.round(record.occlusion.astype("float64"), 4).tolist()
-        header["correlation"] = {name: np.round(r.astype("float64"), 4).tolist() for name, r in record.correlation.items()}
+        header["correlation"] = {
+            name: np.round(r.astype("float64"), 4).tolist() for name, r in record.correlation.items()
+        }
     return [json.dumps(header).encode(), *(gzip.compress(block.tobytes(), 5, mtime=0) for block in blocks)]
 
 

@@ -1,0 +1,123 @@
+"""The TensorBoard plugin: serves attention records and the viewer's modules.
+
+It runs inside TensorBoard, so it loads neither Keras nor TensorFlow, and answers a fault of a file with one line instead
+of raising it. The blocks of weights are passed on as they are; the page unpacks them, no further than their header says.
+"""
+
+import functools
+import importlib.resources
+
+import numpy as np
+from tensorboard import plugin_util
+from tensorboard.backend import http_util
+from tensorboard.data import provider
+from tensorboard.plugins import base_plugin
+from werkzeug import wrappers
+
+from zoo.tensorboard.record import PLUGIN, read_header
+
+STATIC = importlib.resources.files("zoo.tensorboard") / "static"
+_MOST_STEPS = 1000
+_DIGITS = 4
+
+
+def _route(method):
+    """A method of (request, experiment) that gives (content, type) as a WSGI application; its ValueErrors as code 400."""
+
+    @functools.wraps(method)
+    def serve(self, environ, start_response):
+        request = wrappers.Request(environ)
+        try:
+            content, kind = method(self, request, plugin_util.experiment_id(environ))
+            code = 200
+        except ValueError as error:
+            content, kind, code = str(error), "text/plain", 400
+        except Exception as error:  # of a damaged event file, by one of two loaders
+            content, kind, code = f"this cannot be read: {type(error).__name__}: {error}", "text/plain", 404
+        return http_util.Respond(request, content, kind, code=code)(environ, start_response)
+
+    return serve
+
+
+class AttentionPlugin(base_plugin.TBPlugin):
+    """The tab "Attention"."""
+
+    plugin_name = PLUGIN
+
+    def __init__(self, context):
+        super().__init__(context)
+        self._provider = context.data_provider
+
+    def get_plugin_apps(self):
+        modules = {f"/{file.name}": functools.partial(_module, file) for file in STATIC.iterdir()}
+        return {**modules, "/runs": self._runs, "/steps": self._steps, "/stats": self._stats, "/header": self._header,
+                "/block": self._block}  # fmt: skip
+
+    def is_active(self):
+        return False  # TensorBoard finds the plugin's data by its name
+
+    def frontend_metadata(self):
+        return base_plugin.FrontendMetadata(es_module_path="/index.js", tab_name="Attention")
+
+    @_route
+    def _runs(self, request, experiment):
+        """{run: [tags of sentences]}."""
+        found = self._provider.list_blob_sequences(experiment_id=experiment, plugin_name=PLUGIN)
+        return {run: sorted(tags) for run, tags in found.items()}, "application/json"
+
+    @_route
+    def _steps(self, request, experiment):
+        """[{"step", "keys": [header, blocks ...]}] of one sentence of one run."""
+        found = self._read(self._provider.read_blob_sequences, request, experiment)
+        steps = [{"step": int(datum.step), "keys": [ref.blob_key for ref in datum.values]} for datum in found]
+        return {"steps": steps}, "application/json"
+
+    @_route
+    def _stats(self, request, experiment):
+        """{"kinds", "metrics", "steps", "values": steps x kinds x layers x heads x metrics, null where nothing is}."""
+        tag = f"{request.args.get('tag', '')}/stats"
+        listed = self._provider.list_tensors(experiment_id=experiment, plugin_name=PLUGIN)
+        series = listed.get(request.args.get("run", ""), {}).get(tag)
+        if series is None:
+            return {"kinds": [], "metrics": [], "steps": [], "values": []}, "application/json"
+        kinds, metrics = (part.split(",") for part in series.plugin_content.decode().split(";"))
+        found = self._read(self._provider.read_tensors, request, experiment, "/stats")
+        values = [np.round(datum.numpy.astype("float64"), _DIGITS) for datum in found]
+        for value in values:
+            if value.ndim != 4 or value.shape[0] != len(kinds) or value.shape[3] != len(metrics):
+                raise ValueError(f"{tag} has the shape {value.shape}: these are no statistics of attention")
+        content = {"kinds": kinds, "metrics": metrics, "steps": [int(datum.step) for datum in found]}
+        content["values"] = [np.where(np.isnan(value), None, value).tolist() for value in values]
+        return content, "application/json"
+
+    @_route
+    def _header(self, request, experiment):
+        return read_header(self._blob(request)), "application/json"
+
+    @_route
+    def _block(self, request, experiment):
+        return self._blob(request), "application/octet-stream"
+
+    def _blob(self, request):
+        key = request.args.get("key", "")
+        if not key:
+            raise ValueError("no key was given")
+        return self._provider.read_blob(blob_key=key)
+
+    def _read(self, method, request, experiment, suffix=""):
+        run, tag = request.args.get("run", ""), request.args.get("tag", "") + suffix
+        found = method(
+            experiment_id=experiment,
+            plugin_name=PLUGIN,
+            downsample=_MOST_STEPS,
+            run_tag_filter=provider.RunTagFilter(runs=[run], tags=[tag]),
+        )
+        if tag not in found.get(run, {}):
+            raise ValueError(f"run {run!r} has no {tag!r}")
+        return found[run][tag]
+
+
+def _module(file, environ, start_response):
+    """Serves one of the viewer's modules."""
+    request = wrappers.Request(environ)
+    return http_util.Respond(request, file.read_bytes(), "text/javascript")(environ, start_response)

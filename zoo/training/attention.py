@@ -1,0 +1,171 @@
+"""The callback that lets attention be seen while a model trains."""
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from zoo.inspection.heatmap import head_grid
+from zoo.inspection.maps import attention_maps, attention_vectors
+from zoo.inspection.records import MOST_HEADS, MOST_TOKENS, record_of, record_statistics
+from zoo.inspection.view import AttentionView
+from zoo.tensorboard.summary import write_record, write_scalars
+from zoo.training.callbacks import Summaries
+
+_MOST_STEPS = 100
+_LONGEST = 1e6  # updates that the log-spaced steps are laid out for
+_PLAIN = {"entropy": 0, "sharpness": 1, "distance": 2, "alignment_error": 4}  # columns of the statistics
+
+
+@dataclass(frozen=True)
+class Example:
+    """One fixed input of any Keras model, with its tokens.
+
+    Attributes:
+        inputs: what the model is called with, for one sentence: arrays whose first axis is 1, without padding.
+        source_tokens: tokens of encoder self-attention and of the columns of cross-attention.
+        target_tokens: tokens that the decoder's rows predict; [] for an encoder alone.
+        read_tokens: tokens that the decoder reads; default "<s>", then all target tokens but the last.
+        gold: a gold word alignment, an object with `sure` and `possible` links, or None.
+    """
+
+    inputs: object
+    source_tokens: list
+    target_tokens: list = ()
+    read_tokens: list | None = None
+    gold: object = None
+
+
+class AttentionCallback(Summaries):
+    """Writes the attention of fixed sentences to TensorBoard while `fit()` runs, for the tab "Attention".
+
+    The step is `optimizer.iterations`, so a resumed run goes on where it was. The first step, the last one and about
+    15 per cent more updates each time between: at most 100 in a million. Also written are scalars, means over the
+    sentences, for each kind of attention, layer and head: entropy (nats), sharpness (the largest weight of a row),
+    distance (tokens from the diagonal) and, where gold links are known, the alignment error rate.
+
+    The forward pass is the model's own, eager and without dropout, so it works the same beside `jit_compile=True`, mixed
+    precision and distribution strategies, and with any Keras model that `zoo.attention_maps` can look into.
+
+    Args:
+        examples: 4 to 8 `(source, target)` pairs of str, the target None where the model is to write it itself; or
+            `Example`s of any Keras model.
+        logdir: folder of the run.
+        text: the `TextModel` in training, whose tokenizers read the pairs.
+        every: updates between two writings; None = log-spaced.
+        gold: for each pair, a gold word alignment (see `Corpus.alignments`) or None.
+        images: also write a picture of all heads, for a TensorBoard without the zoo.
+        vectors: also write queries and keys of the zoo's multi-head layers, for the neuron view; three times as large.
+        max_length: tokens of an axis that are written, from the first; the viewer says what was cut.
+        max_heads: heads of a layer that are written, from the first.
+    Raises:
+        ValueError: no examples, pairs without `text`, or as many alignments as pairs are needed.
+
+    Example::
+
+        model.fit(..., callbacks=[zoo.tensorboard.AttentionCallback(corpus.dev[:4], "runs/mine", text=text)])
+    """
+
+    def __init__(
+        self,
+        examples,
+        logdir,
+        text=None,
+        every=None,
+        gold=None,
+        images=False,
+        vectors=False,
+        max_length=MOST_TOKENS,
+        max_heads=MOST_HEADS,
+    ):
+        super().__init__(logdir)
+        self.examples = list(examples)
+        if not self.examples:
+            raise ValueError("examples is empty: give 4 to 8 fixed sentences to look at")
+        if text is None and not all(isinstance(example, Example) for example in self.examples):
+            raise ValueError("examples are texts, but no text model was given to read them: pass text=, or Examples")
+        if gold is not None and len(gold) != len(self.examples):
+            raise ValueError(f"there are {len(gold)} gold alignments for {len(self.examples)} examples: give each one")
+        for name, value in {"every": every, "max_length": max_length, "max_heads": max_heads}.items():
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise ValueError(f"{name}={value!r}: must be a whole number of at least 1")
+        self.text, self.every = text, every
+        self.gold = gold or [getattr(example, "gold", None) for example in self.examples]
+        self.images, self.vectors = images, vectors
+        self.limits = {"max_length": max_length, "max_heads": max_heads}
+        self.last = None
+        self.blind = False
+
+    def on_train_begin(self, logs=None):
+        self._look_if_due()
+
+    def on_train_batch_end(self, batch, logs=None):
+        self._look_if_due()
+
+    def on_train_end(self, logs=None):
+        if self.last is not None and self.updates > self.last:
+            self._look()
+
+    def _look_if_due(self):
+        step = self.updates
+        if not self.blind and (self.last is None or (step > self.last and self._slot(step) > self._slot(self.last))):
+            self._look()
+
+    def _slot(self, step):
+        """Counts the steps that are to be written up to this one."""
+        if self.every is not None:
+            return step // self.every
+        return 0 if step == 0 else 1 + math.floor(math.log(step) * (_MOST_STEPS - 2) / math.log(_LONGEST))
+
+    def _look(self):
+        self.last = self.updates
+        found, scalars = [], {}
+        for i, (view, gold) in enumerate(zip(self._views(), self.gold, strict=True)):
+            if not view.maps:
+                warnings.warn(f"{self.model.name} has no attention to write", stacklevel=2)
+                self.blind = True
+                return
+            record = record_of(view, gold=gold, **self.limits)
+            values = record_statistics(record, view, gold)
+            found.append((f"{i + 1:02}", record, values))
+            for kind, statistics in zip(record.kinds, values, strict=True):
+                for name, column in _PLAIN.items():
+                    for (layer, head), value in np.ndenumerate(statistics[..., column]):
+                        scalars.setdefault(f"attention_{name}/{kind.name}/{layer}/{head}", []).append(value)
+        with self.writer().as_default(step=self.last):
+            for name, record, values in found:
+                write_record(name, record, values, self.last)
+                if self.images:
+                    for kind in record.kinds:
+                        grid = head_grid(kind.weights)[None]
+                        tf.summary.image(f"attention_heads/{name}/{kind.name}", grid)
+            known = {tag: float(np.mean(values)) for tag, values in scalars.items() if not np.isnan(values).any()}
+            write_scalars(known, self.last)
+        self.writer().flush()
+
+    def _views(self):
+        if self.text is None:
+            return [self._view(example) for example in self.examples]
+        given = [pair for pair in self.examples if pair[1] is not None]
+        forced = iter(self.text.attend_pairs(given, vectors=self.vectors)) if given else iter(())
+        return [
+            self.text.attend(source, vectors=self.vectors) if target is None else next(forced)
+            for source, target in self.examples
+        ]
+
+    def _view(self, example):
+        maps = {
+            role: keras.ops.convert_to_numpy(m)[0] for role, m in attention_maps(self.model, example.inputs).items()
+        }
+        vectors = attention_vectors(self.model, example.inputs) if self.vectors else {}
+        return AttentionView(
+            source_tokens=list(example.source_tokens),
+            target_tokens=list(example.target_tokens),
+            maps=maps,
+            text=" ".join(example.target_tokens),
+            read_tokens=example.read_tokens,
+            vectors={role: tuple(keras.ops.convert_to_numpy(x)[0] for x in pair) for role, pair in vectors.items()},
+        )
