@@ -3,7 +3,7 @@
 python recipes/translate.py        # toy-en-tr, transformer-tiny: 4 minutes on two cores, 95 % exact, BLEU 96
 python recipes/translate.py --model seq2seq-bahdanau-tiny        # 6 minutes, 98 % exact, BLEU 98
 python recipes/translate.py --corpus libreoffice-help-en-tr --model transformer-small --epochs 20 --vocab 6000
-tensorboard --logdir runs --samples_per_plugin images=1000
+tensorboard --logdir runs        # curves, and the tab "Attention"
 """
 
 import argparse
@@ -78,14 +78,15 @@ def main(settings):
             metrics=[zoo.TokenAccuracy(), zoo.Perplexity()],
         )
     text = zoo.TextModel(model, tokenizer)
-    watch = [zoo.Scalars(settings.logdir), zoo.AttentionImages(text, corpus.dev[:4], settings.logdir)]
+    gold = corpus.alignments and corpus.alignments["dev"][:4]
+    look = zoo.tensorboard.AttentionCallback(corpus.dev[:4], settings.logdir, text=text, gold=gold)
     model.fit(
         train.dataset.repeat(),
         steps_per_epoch=steps,
         epochs=epochs,
         shuffle=False,  # the batches are shuffled already
         validation_data=dev.dataset,
-        callbacks=watch,
+        callbacks=[zoo.Scalars(settings.logdir), look],
     )
     text.save(settings.output)
 
@@ -97,7 +98,7 @@ def main(settings):
         view.png(f"{settings.logdir}/attention.png")
         print(f"the same as a picture: {settings.logdir}/attention.png")
     print(f"\n{scores}\n\nmodel saved in {settings.output}; translate with: zoo translate {settings.output}")
-    print(f"curves and attention: tensorboard --logdir {settings.logdir} --samples_per_plugin images=1000")
+    print(f"curves and attention: tensorboard --logdir {settings.logdir}")
 
 
 if __name__ == "__main__":

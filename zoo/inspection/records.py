@@ -3,6 +3,7 @@
 import numpy as np
 
 from zoo.inspection.alignment import READINGS, alignment_error_rate, word_attention, words_of
+from zoo.inspection.faithfulness import correlation
 from zoo.tensorboard.record import METRICS, Kind, Record, statistics
 
 MOST_TOKENS, MOST_HEADS = 128, 16
@@ -40,11 +41,17 @@ def record_of(view, title=None, gold=None, max_length=MOST_TOKENS, max_heads=MOS
         if all(role in view.vectors for role in roles):
             vectors = (stack([view.vectors[role][i] for role in roles], max_length) for i in (0, 1))
         kinds.append(Kind(name, *axes, tuple(roles), weights, *vectors))
+    correlations = {}
+    if view.occlusion is not None:
+        worth = view.occlusion[:max_length, :max_length]
+        correlations = {kind.name: correlation(kind.weights, worth) for kind in kinds if kind.name == "cross"}
     return Record(
         title=title or f"{_sentence(view.source_tokens)} → {view.text}".strip(" →"),
         tokens=tokens,
         kinds=tuple(kinds),
         gold=None if gold is None else gold_cells(view, gold, max_length),
+        occlusion=None if view.occlusion is None else view.occlusion[:max_length, :max_length],
+        correlation=correlations,
         notes=tuple(dict.fromkeys(notes)),
     )
 

@@ -1,10 +1,13 @@
 """One sentence's attention: tokens and maps together, to be printed, drawn or saved."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from zoo.inspection.heatmap import draw, label, shade
+from zoo.inspection.html import frame, page, pages_of
+from zoo.inspection.records import record_of, record_statistics
 
 _SHOWN = 0.005  # weights below half a per cent are left blank in the terminal
 _WIDEST = 7  # characters of a column in the terminal
@@ -69,6 +72,25 @@ class AttentionView:
     def png(self, path, role=None, head=None):
         """Saves `image()` as a PNG file."""
         self.image(role, head).save(path, format="PNG")
+
+    def html(self, path=None, gold=None):
+        """The viewer for this sentence as one HTML file that needs no network; saved where a path is given.
+
+        Args:
+            path: file to write.
+            gold: a gold word alignment whose links are framed, or None.
+        Returns:
+            The HTML, a str.
+        """
+        self._role(None)
+        record = record_of(self, gold=gold)
+        content = page(pages_of(record, record_statistics(record, self, gold)), title=record.title)
+        if path is not None:
+            Path(path).write_text(content, encoding="utf-8")
+        return content
+
+    def _repr_html_(self):
+        return frame(self.html())
 
     def figure(self, role=None, head=None):
         """The matrix as a matplotlib figure, for papers (needs the extra: pip install attention-zoo[plot])."""

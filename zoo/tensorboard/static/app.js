@@ -1,0 +1,190 @@
+// The viewer: keeps the state, fetches what it asks for, and draws.
+
+import { controlBar } from "./controls.js";
+import { element, visible } from "./dom.js";
+import { emptyScreen, errorBox } from "./help.js";
+import { nearest } from "./numbers.js";
+import { Panels } from "./panels.js";
+import { STYLE } from "./style.js";
+
+const REFRESH = 15000; // milliseconds between two looks for new steps
+const PLAY = 350; // between two steps
+
+export class Viewer {
+  constructor(body, source, permalink) {
+    Object.assign(this, { source, permalink });
+    this.state = permalink.read();
+    this.turn = 0;
+    this.bar = element("div");
+    this.panels = new Panels((changes) => this.set(changes));
+    this.main = element("main", { class: "zoo", "data-state": "loading" }, this.bar, this.panels.node);
+    document.head.append(element("style", {}, STYLE));
+    body.replaceChildren(this.main);
+    window.addEventListener("themechange", () => this.refresh());
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  async start() {
+    await this.refresh();
+    if (this.source.live) setInterval(() => !document.hidden && !this.playing && this.refresh(), REFRESH);
+  }
+
+  set(changes) {
+    this.state = { ...this.state, ...changes };
+    this.permalink.write(this.state);
+    return this.refresh(true);
+  }
+
+  key(event) {
+    if (["INPUT", "SELECT"].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const moves = { ",": -1, ".": 1, "[": "less", "]": "more", " ": "play" };
+    const move = moves[event.key];
+    if (move === undefined || !this.shown) return;
+    if (event.key === " " && event.target.tagName === "BUTTON") return;
+    event.preventDefault();
+    if (move === "play") this.togglePlay();
+    else if (typeof move === "number") this.stepBy(move);
+    else this.headBy(move === "more" ? 1 : -1);
+  }
+
+  stepBy(count) {
+    const { steps } = this.shown;
+    const at = (this.state.step == null ? steps.length - 1 : steps.indexOf(this.state.step)) + count;
+    return this.set({ step: at >= steps.length - 1 ? null : steps[Math.max(at, 0)] });
+  }
+
+  headBy(count) {
+    const [layers, heads] = this.shown.kind.shape;
+    const at = (this.state.layer * heads + this.state.heads[0] + count + layers * heads) % (layers * heads);
+    this.set({ layer: Math.floor(at / heads), heads: [at % heads] });
+  }
+
+  togglePlay() {
+    clearInterval(this.playing);
+    this.playing = this.playing ? null : setInterval(() => this.playOn(), PLAY);
+    if (this.playing && this.state.step == null) this.set({ step: this.shown.steps[0] });
+    else this.refresh(true);
+  }
+
+  async playOn() {
+    if (this.drawing) return; // the last step is still on its way
+    await this.stepBy(1);
+    if (this.state.step == null) this.togglePlay();
+  }
+
+  /** Fetches what the state asks for and draws it; `known` where only the state has changed. */
+  async refresh(known = false) {
+    const turn = ++this.turn;
+    this.drawing = true;
+    this.main.dataset.state = "loading";
+    try {
+      if (!known || !this.runs) this.runs = await this.source.runs();
+      if (!Object.keys(this.runs).length) {
+        this.panels.node.replaceChildren(emptyScreen());
+        this.bar.replaceChildren(element("h1", {}, "Attention"));
+      } else {
+        const shown = await this.fetch(turn);
+        if (!shown) return;
+        this.shown = shown;
+        this.drawBar();
+        this.panels.draw(this.state, shown);
+        this.prefetch();
+      }
+      this.main.dataset.state = "ready";
+    } catch (error) {
+      if (turn !== this.turn) return;
+      this.panels.node.replaceChildren(errorBox(error));
+      if (this.shown) this.drawBar();
+      this.main.dataset.state = "error";
+    } finally {
+      if (turn === this.turn) this.drawing = false;
+    }
+  }
+
+  /** Everything that is drawn, or null where a newer change has come meanwhile. */
+  async fetch(turn) {
+    const { runs, source, state } = this;
+    const names = Object.keys(runs).sort();
+    if (!names.includes(state.run)) state.run = names[0];
+    if (state.other && !names.includes(state.other)) state.other = "";
+    const tags = runs[state.run];
+    if (!tags.includes(state.tag)) state.tag = tags[0];
+    const [steps, stats] = await Promise.all([source.steps(state.run, state.tag), source.stats(state.run, state.tag)]);
+    if (turn !== this.turn) return null;
+    if (state.step != null && !steps.includes(state.step)) state.step = steps[nearest(steps, state.step)];
+    const step = state.step ?? steps[steps.length - 1];
+    const record = await source.record(state.run, state.tag, step);
+    const kinds = record.header.kinds.map(({ name }) => name);
+    if (!kinds.includes(state.kind)) state.kind = kinds.includes("cross") ? "cross" : kinds[kinds.length - 1];
+    const kind = await record.kind(state.kind);
+    const [layers, heads] = kind.shape;
+    if (!(state.layer >= 0 && state.layer < layers)) state.layer = 0;
+    state.heads = state.heads.filter((head) => head < heads);
+    if (!state.heads.length) state.heads = [0];
+    const [vectors, other] = await Promise.all([record.vectors(state.kind), this.fetchOther(step)]);
+    return turn === this.turn ? { tags, steps, step, stats, record, kinds, kind, vectors, other } : null;
+  }
+
+  /** The same kind of attention at the other run or step: {kind, step, steps, run}, or null. */
+  async fetchOther(step) {
+    const { runs, source, state } = this;
+    if (!state.other) return null;
+    if (!runs[state.other].includes(state.tag)) throw new Error(`the run ${visible(state.other)} has no ${visible(state.tag)}: compare another`);
+    const steps = await source.steps(state.other, state.tag);
+    const same = state.other === state.run;
+    const other = state.otherStep ?? (same ? steps[0] : steps[nearest(steps, step)]);
+    const record = await source.record(state.other, state.tag, steps[nearest(steps, other)]);
+    return { kind: await record.kind(state.kind), step: steps[nearest(steps, other)], steps, run: state.other };
+  }
+
+  drawBar() {
+    const { shown, state } = this;
+    const focused = this.bar.contains(document.activeElement) ? document.activeElement : null;
+    if (focused?.type === "range") {
+      // It is being moved: a new one would slip from under the hand.
+      const out = this.bar.querySelector("[data-out=step]");
+      if (out) out.textContent = String(shown.step);
+      return;
+    }
+    const room = this.panels.room;
+    const bar = controlBar(
+      state,
+      {
+        runs: Object.keys(this.runs).sort(),
+        tags: shown.tags,
+        titles: (tag) => (tag === state.tag ? visible(shown.record.header.title, 60) : tag.replace("attention/", "sentence ")),
+        steps: shown.steps,
+        otherSteps: shown.other?.steps ?? [],
+        kinds: shown.kinds,
+        hasWorth: state.kind === "cross" && Boolean(shown.record.header.occlusion),
+        windows: [
+          ["rows", "fromRow", shown.kind.shape[2], room],
+          ["columns", "fromColumn", shown.kind.shape[3], room],
+        ],
+      },
+      (changes) => this.set(changes),
+      { on: Boolean(this.playing), toggle: () => this.togglePlay() },
+    );
+    const name = focused?.getAttribute("aria-label") ?? focused?.textContent;
+    this.bar.replaceChildren(bar);
+    if (name) {
+      const again = [...bar.querySelectorAll("select, button, input")];
+      again.find((node) => (node.getAttribute("aria-label") ?? node.textContent) === name)?.focus();
+    }
+  }
+
+  /** Fetches the neighbouring steps, so that moving to them takes no waiting. */
+  async prefetch() {
+    const { shown, state, source } = this;
+    const at = shown.steps.indexOf(shown.step);
+    for (const step of [shown.steps[at + 1], shown.steps[at - 1]]) {
+      if (step === undefined) continue;
+      try {
+        await (await source.record(state.run, state.tag, step)).kind(state.kind);
+      } catch {
+        return; // it says so when it is looked at
+      }
+    }
+  }
+}
+

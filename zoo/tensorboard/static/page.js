@@ -1,0 +1,19 @@
+// Where a page of its own starts the viewer.
+
+import { Viewer } from "./app.js";
+import { EmbeddedSource } from "./embedded.js";
+import { Permalink } from "./state.js";
+
+function start() {
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const set = () => {
+    document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
+    window.dispatchEvent(new Event("themechange"));
+  };
+  dark.addEventListener("change", set);
+  set();
+  const data = JSON.parse(document.getElementById("attention-data").textContent);
+  new Viewer(document.body, new EmbeddedSource(data), new Permalink(window)).start();
+}
+
+start();

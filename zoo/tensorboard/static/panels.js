@@ -1,0 +1,230 @@
+// The pictures under the bar, and what they say to one another.
+
+import { CAUTION, LEGEND, meaning } from "./help.js";
+import { css, fullScale, shadeOf, signedShade } from "./colours.js";
+import { Curves } from "./curves.js";
+import { choice, drawn, element, saveAs, slider, visible } from "./dom.js";
+import { HeadGrid } from "./grid.js";
+import { Heatmap } from "./heatmap.js";
+import { Lines } from "./lines.js";
+import { Neurons } from "./neurons.js";
+import { cutMatrix, differenceOf, headMatrix, headNumbers, isSpecial, layerMean, rolledOut, wholeMean } from "./numbers.js";
+
+const ROOM = 96; // tokens of an axis that are shown at a time
+const METRICS = { entropy: "entropy (nats)", sharpness: "largest weight of a row", distance: "distance from the diagonal (tokens)", first: "weight on the first token", aer: "alignment error, row = word predicted", aer_read: "alignment error, row = word read" };
+
+export class Panels {
+  constructor(set) {
+    this.set = set;
+    this.room = ROOM;
+    const hover = (cell) => this.hover(cell);
+    const pin = (cell) => this.set({ row: cell && this.state.row !== this.rows[cell.row] ? this.rows[cell.row] : null });
+    this.map = new Heatmap("map", hover, pin);
+    this.otherMap = new Heatmap("other", hover, pin);
+    this.lines = new Lines(hover);
+    this.grid = new HeadGrid((layer, head, more) => this.choose(layer, head, more));
+    this.curves = new Curves((step) => this.set({ step }));
+    this.neurons = new Neurons();
+    this.readout = element("div", { class: "readout", role: "status", "aria-live": "polite", "data-out": "cell" });
+    this.numbers = element("p", { class: "soft", "data-out": "numbers" });
+    this.node = element("div", { class: "panels" });
+  }
+
+  choose(layer, head, more) {
+    if (!more || layer !== this.state.layer) return this.set({ layer, heads: [head], how: "head" });
+    const others = this.state.heads.filter((other) => other !== head);
+    const heads = others.length < this.state.heads.length ? others : [...this.state.heads, head];
+    return this.set({ heads: heads.length ? heads : [head], how: "head" });
+  }
+
+  /** Draws everything for a state and what was fetched for it. */
+  draw(state, shown) {
+    Object.assign(this, { state, shown });
+    const { kind, record, other } = shown;
+    const places = (tokens, from) => {
+      const kept = tokens.map((_, i) => i).filter((i) => state.special === "show" || !isSpecial(tokens[i]));
+      return kept.slice(Math.min(from, Math.max(0, kept.length - ROOM))).slice(0, ROOM);
+    };
+    this.rows = places(kind.rowTokens, state.fromRow);
+    this.columns = places(kind.columnTokens, state.fromColumn);
+    this.matrix = this.cut(this.matrixOf(kind, state.heads[0]));
+    const fits = other && String(other.kind.shape) === String(kind.shape);
+    this.otherMatrix = fits ? this.cut(this.matrixOf(other.kind, state.heads[0])) : null;
+    const tokens = { rowTokens: this.rows.map((i) => kind.rowTokens[i]), columnTokens: this.columns.map((i) => kind.columnTokens[i]) };
+    const cross = kind.name === "cross" && record.header.gold;
+    const gold = cross ? record.header.gold.map(([i, j]) => [this.rows.indexOf(i), this.columns.indexOf(j)]).filter(([i, j]) => i >= 0 && j >= 0) : [];
+    const difference = this.otherMatrix && state.view === "difference";
+    const matrix = difference ? differenceOf(this.otherMatrix, this.matrix) : this.matrix;
+    const here = `${visible(state.run, 40)}, step ${shown.step}`;
+    const there = other && `${visible(other.run, 40)}, step ${other.step}`;
+    this.map.draw({ matrix, ...tokens, gold, caption: difference ? `${here} minus ${there}` : `${this.name()} · ${here}` });
+    if (this.otherMatrix && !difference) this.otherMap.draw({ matrix: this.otherMatrix, ...tokens, gold, caption: `${this.name()} · ${there}` });
+    const heads = state.how === "head" ? state.heads.map((head) => ({ head, matrix: this.cut(headMatrix(kind, state.layer, head)) })) : [{ head: "mean", matrix: this.matrix }];
+    this.lines.draw({ heads, ...tokens, threshold: state.threshold });
+    this.drawGrid();
+    this.node.replaceChildren(...this.sections(fits, difference, matrix));
+    this.hover(null);
+  }
+
+  /** What is shown of a kind: a head, a mean, the rollout, or what tokens are worth. */
+  matrixOf(kind, head) {
+    const { how, layer } = this.state;
+    const { occlusion } = this.shown.record.header;
+    if (how === "worth" && occlusion && kind.name === "cross") {
+      const [, , rows, columns] = kind.shape;
+      return { rows, columns, data: Float32Array.from(occlusion.slice(0, rows).flatMap((row) => row.slice(0, columns))), signed: true };
+    }
+    if (how === "rollout" && kind.rows === kind.columns) return rolledOut(kind, layer);
+    if (how === "all") return wholeMean(kind);
+    return how === "mean" ? layerMean(kind, layer) : headMatrix(kind, layer, head);
+  }
+
+  /** The shown rows and columns; without special tokens, a row keeps the sum that it had over all columns. */
+  cut(matrix) {
+    const hiding = this.state.special === "hide";
+    const kept = this.shown.kind.columnTokens.map((_, i) => i).filter((i) => !hiding || !isSpecial(this.shown.kind.columnTokens[i]));
+    const all = cutMatrix(matrix, this.rows, kept, hiding && !matrix.signed);
+    const places = this.columns.map((column) => kept.indexOf(column));
+    return { ...cutMatrix(all, this.rows.map((_, i) => i), places, false), signed: matrix.signed };
+  }
+
+  name() {
+    const { how, layer, heads } = this.state;
+    const one = `layer ${layer + 1}, head ${heads[0] + 1}`;
+    return { head: one, mean: `layer ${layer + 1}, mean of heads`, all: "mean of all layers and heads", rollout: `rollout to layer ${layer + 1}`, worth: "leave-one-out" }[how] ?? one;
+  }
+
+  /** A head's number at a step: what the writer worked out from floats, or here from the bytes. */
+  number(metric, layer, head, step = this.shown.step) {
+    const { stats, kind } = this.shown;
+    const [k, m, at] = [stats.kinds.indexOf(kind.name), stats.metrics.indexOf(metric), stats.steps.indexOf(step)];
+    if (k >= 0 && m >= 0 && at >= 0) return stats.values[at][k]?.[layer]?.[head]?.[m] ?? null;
+    const place = ["entropy", "sharpness", "distance", "first"].indexOf(metric);
+    return place >= 0 && step === this.shown.step ? headNumbers(headMatrix(kind, layer, head))[place] : null;
+  }
+
+  drawGrid() {
+    const { kind } = this.shown;
+    const { sort, layer, heads } = this.state;
+    const all = Array.from({ length: kind.shape[0] * kind.shape[1] }, (_, i) => [Math.floor(i / kind.shape[1]), i % kind.shape[1]]);
+    const errors = all.map(([l, head]) => Math.min(...["aer", "aer_read"].map((metric) => this.number(metric, l, head) ?? Infinity)));
+    const best = errors.indexOf(Math.min(...errors));
+    const badge = Number.isFinite(errors[best]) ? { layer: all[best][0], head: all[best][1], text: `best AER ${errors[best].toFixed(2)}` } : null;
+    let order = null;
+    if (sort !== "layer" && sort in METRICS) {
+      const value = ([l, head]) => this.number(sort, l, head) ?? Infinity;
+      order = [...all].sort((a, b) => (sort === "sharpness" ? value(b) - value(a) : value(a) - value(b)));
+    }
+    const describe = (l, head) => `entropy ${this.number("entropy", l, head)?.toFixed(2) ?? "unknown"}`;
+    this.grid.draw({ kind, layer, heads: this.state.how === "head" ? heads : [], order, badge, describe });
+  }
+
+  sections(fits, difference, matrix) {
+    const { state, shown } = this;
+    const { kind, record, stats, other } = shown;
+    const save = (name, make) => element("button", { type: "button", onclick: async () => saveAs(await make(), `attention.${name.toLowerCase()}`) }, name);
+    const notes = [...record.header.notes, ...(other && !fits ? ["the other run's map has another size: it is not shown"] : [])];
+    const section = (title, ...parts) => element("section", { "aria-label": title }, element("h2", {}, title), ...parts);
+    const parts = [
+      section(
+        kind.shape[0] * kind.shape[1] > 1 ? "All heads" : "The one head",
+        element("p", { class: "soft" }, "Choose one; with Shift, several of a layer for the lines."),
+        this.grid.node,
+      ),
+      section(
+        "Weights",
+        element("p", { class: "soft" }, meaning(kind.name), " ", LEGEND, record.header.gold && kind.name === "cross" ? "Framed: links of the gold alignment." : ""),
+        element("div", { class: "pair" }, this.map.node, this.otherMatrix && !difference ? this.otherMap.node : null),
+        this.legend(matrix),
+        this.readout,
+        this.numbers,
+        ...notes.map((note) => element("p", { class: "soft", "data-out": "note" }, visible(note))),
+        element("div", { class: "bar" }, save("PNG", () => this.map.toPNG()), save("SVG", () => this.map.toSVG())),
+      ),
+      section(
+        "Lines",
+        element("p", { class: "soft" }, "One colour for each chosen head; strong lines carry much weight. Point at a token to see its lines alone."),
+        slider("weights from", 0, 1, 0.01, state.threshold, (threshold) => this.set({ threshold })),
+        this.lines.left_out ? element("p", { class: "soft" }, `${this.lines.left_out} of the weakest lines are left out`) : null,
+        this.lines.node,
+        element("div", { class: "bar" }, element("button", { type: "button", onclick: () => saveAs(this.lines.toSVG(), "lines.svg") }, "SVG")),
+      ),
+    ];
+    const k = stats.kinds.indexOf(kind.name);
+    if (stats.steps.length > 1 && k >= 0) {
+      const known = stats.metrics.filter((metric) => this.number(metric, state.layer, state.heads[0]) != null);
+      const metric = known.includes(state.metric) ? state.metric : known[0];
+      const series = Array.from({ length: kind.shape[1] }, (_, head) => ({
+        head,
+        values: stats.steps.map((step) => this.number(metric, state.layer, head, step)),
+        strong: state.heads.includes(head),
+      }));
+      this.curves.draw({ steps: stats.steps, series, current: shown.step, name: METRICS[metric] ?? metric });
+      parts.push(
+        section(
+          "In training",
+          element("p", { class: "soft" }, `A line for each head of layer ${state.layer + 1}, the chosen one thick. Click to go to a step.`),
+          choice("number", known.map((name) => [name, METRICS[name] ?? name]), metric, (name) => this.set({ metric: name })),
+          this.curves.node,
+        ),
+      );
+    }
+    if (shown.vectors) {
+      this.drawNeurons(this.rows[0]);
+      const about = "How a weight comes about: the query of the row that you point at, times each key, summed, then the softmax over what may be seen.";
+      parts.push(section("Neurons", element("p", { class: "soft" }, about), this.neurons.node));
+    }
+    return parts;
+  }
+
+  drawNeurons(row) {
+    if (!this.shown.vectors || row === undefined) return;
+    const { kind, vectors } = this.shown;
+    this.neurons.draw({ kind, vectors, layer: this.state.layer, head: this.state.heads[0], row, columns: this.columns });
+  }
+
+  legend(matrix) {
+    const scale = fullScale(matrix);
+    const [from, to] = matrix.signed ? [-1, 1] : [0, 1];
+    const ramp = Array.from({ length: 24 }, (_, i) => {
+      const value = from + ((to - from) * i) / 23;
+      return drawn("rect", { x: 40 + i * 6, y: 2, width: 6.5, height: 12, fill: css(matrix.signed ? signedShade(value) : shadeOf(value)) });
+    });
+    const text = (x, value, anchor) => drawn("text", { x, y: 13, "text-anchor": anchor }, value);
+    const ends = matrix.signed ? [(-scale).toPrecision(2), scale.toPrecision(2)] : ["0", "1"];
+    return drawn("svg", { width: 260, height: 18, role: "img", "aria-label": `colours from ${ends[0]} to ${ends[1]}` }, text(36, ends[0], "end"), ...ramp, text(190, ends[1], "start"));
+  }
+
+  /** Follows the pointer or the arrow keys: the same row and column in every picture, and its number. */
+  hover(cell) {
+    const row = cell?.row ?? (this.state.row === null ? undefined : this.rows.indexOf(this.state.row));
+    const full = cell?.row !== undefined && cell?.column !== undefined;
+    this.map.hover(full ? cell : null);
+    if (this.otherMatrix && this.state.view !== "difference") this.otherMap.hover(full ? cell : null);
+    this.lines.hover(row === undefined || row < 0 ? null : { row });
+    if (row !== undefined && row >= 0 && this.shown.vectors) this.drawNeurons(this.rows[row]);
+    this.readout.replaceChildren(full ? this.cellText(cell) : "Point at a cell, or reach the map with Tab and move with the arrow keys.");
+    this.numbers.replaceChildren(this.headText());
+  }
+
+  cellText({ row, column }) {
+    const { kind } = this.shown;
+    const at = row * this.matrix.columns + column;
+    const [from, to] = [visible(kind.rowTokens[this.rows[row]], 40), visible(kind.columnTokens[this.columns[column]], 40)];
+    const value = this.matrix.data[at].toFixed(3);
+    if (!this.otherMatrix) return `${from} → ${to}: ${value}`;
+    const other = this.otherMatrix.data[at];
+    return `${from} → ${to}: ${value}, the other ${other.toFixed(3)}, difference ${(this.matrix.data[at] - other).toFixed(3)}`;
+  }
+
+  headText() {
+    const { layer, heads, how } = this.state;
+    const { correlation } = this.shown.record.header;
+    if (how !== "head") return "";
+    const parts = Object.keys(METRICS).map((metric) => [METRICS[metric], this.number(metric, layer, heads[0])]).filter(([, value]) => value != null);
+    const said = parts.map(([name, value]) => `${name} ${value.toFixed(2)}`);
+    const together = correlation?.[this.shown.kind.name]?.[layer]?.[heads[0]];
+    if (together != null) said.push(`rank correlation with leave-one-out ${together.toFixed(2)} (${CAUTION})`);
+    return `Layer ${layer + 1}, head ${heads[0] + 1}: ${said.join("; ")}.`;
+  }
+}
