@@ -207,8 +207,7 @@ class TextModel:
         Args:
             text: the source.
             target: a target that the decoder is forced along; None = what the model itself generates.
-            vectors: whether the view is to hold queries and keys too.
-            occlude: whether it is to hold what each source token is worth (see `zoo.inspection.occlusion`).
+            vectors, occlude: whether the view is to hold queries and keys, and what each source token is worth too.
             options: of the search for that target: those of `zoo.beam_search` or `zoo.sample`.
         Returns:
             AttentionView.
@@ -232,10 +231,8 @@ class TextModel:
         return replace(view, occlusion=occlusion(self.model, source[:, : longest(source)], [ids])[0][:, order])
 
     def attend_pairs(self, pairs, vectors=False):
-        """Runs many pairs, the decoder forced along each target, and yields an AttentionView for each, in their order.
+        """Runs many pairs, the decoder forced along each target; yields an AttentionView for each, as `attend` gives.
 
-        Args:
-            vectors: whether the views are to hold queries and keys too.
         Raises:
             ValueError: a blank source, or one that is longer than the model can take, named by its row.
         """

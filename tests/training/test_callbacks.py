@@ -21,7 +21,7 @@ def train(tokenizer, logdir, name="transformer-tiny", fits=1, batches=4):
     text = zoo.TextModel(model, tokenizer)
     made = zoo.batches(PAIRS, tokenizer, tokenizer, batch_tokens=8, shuffle=1)
     model.compile("sgd", loss=zoo.TokenCrossEntropy(), metrics=[zoo.TokenAccuracy()])
-    watch = [zoo.Scalars(logdir, every=2), zoo.AttentionImages(text, PAIRS[:2], logdir)]
+    watch = [zoo.Scalars(logdir, every=2), zoo.tensorboard.AttentionCallback(PAIRS[:2], logdir, text=text, every=2)]
     for _ in range(fits):
         model.fit(
             made.dataset.repeat(), steps_per_epoch=batches, verbose=0, validation_data=made.dataset, callbacks=watch
@@ -47,23 +47,6 @@ def test_steps_are_updates_and_go_on_in_a_second_fit(tokenizer, tmp_path):
     assert steps(events, "train/learning_rate") == [2, 4, 6, 8]
     rate = tf.make_ndarray(events.Tensors("train/learning_rate")[0].tensor_proto)
     assert rate == pytest.approx(float(model.optimizer.learning_rate.numpy()))
-
-
-def test_pictures_of_fixed_sentences_after_each_epoch(tokenizer, tmp_path):
-    train(tokenizer, tmp_path, fits=2)
-    events = read(tmp_path)
-    tags = [tag for tag in events.Tags()["tensors"] if tag.startswith("attention/")]
-    assert tags == [f"attention/{i}/decoder/{layer}/cross" for i in (0, 1) for layer in (0, 1)]
-    assert steps(events, tags[0]) == [4, 8]
-    width, height, png = tf.make_ndarray(events.Tensors(tags[0])[0].tensor_proto)
-    picture = tf.io.decode_png(png).numpy()
-    assert picture.shape == (int(height), int(width), 3)
-    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 5
-
-
-def test_a_model_without_attention_gives_no_pictures(tokenizer, tmp_path):
-    train(tokenizer, tmp_path, name="seq2seq-tiny")
-    assert not [tag for tag in read(tmp_path).Tags()["tensors"] if tag.startswith("attention/")]
 
 
 def test_both_write_to_one_file(tokenizer, tmp_path):

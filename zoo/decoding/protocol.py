@@ -7,8 +7,8 @@ A search works with any object that has
 
 all leaves batch-major: a model of the zoo, an ensemble, an object of one's own. A search may repeat the rows of both
 trees and reorder those of `cache`; `memory` stays as it is. An object that cannot be stepped for ever also has
-`target_limit(source length) -> most positions, or None`; one with several layers of attention `step_heads`, {role: heads
-of it in what `step` returns, in their order}.
+`target_limit(source length) -> most positions, or None`; one with several layers of attention `step_heads`, {role:
+heads of it in what `step` returns, in their order}.
 """
 
 from dataclasses import dataclass, field

@@ -49,7 +49,7 @@ def record_of(view, title=None, gold=None, max_length=MOST_TOKENS, max_heads=MOS
         title=title or f"{_sentence(view.source_tokens)} → {view.text}".strip(" →"),
         tokens=tokens,
         kinds=tuple(kinds),
-        gold=None if gold is None else gold_cells(view, gold, max_length),
+        gold=None if gold is None or "cross" not in [kind.name for kind in kinds] else gold_cells(view, gold, max_length),
         occlusion=None if view.occlusion is None else view.occlusion[:max_length, :max_length],
         correlation=correlations,
         notes=tuple(dict.fromkeys(notes)),

@@ -11,7 +11,7 @@ _SCALES = ContextVar("embedding_scales", default=())
 
 @contextmanager
 def scaled(factors):
-    """Multiplies what the first look-up under it gives, the source's, by factors (B, S): how gradients by token come."""
+    """Multiplies what the first look-up under it gives, the source's, by factors (B, S): for gradients by token."""
     token = _SCALES.set([factors])
     try:
         yield

@@ -1,7 +1,8 @@
 """The TensorBoard plugin: serves attention records and the viewer's modules.
 
-It runs inside TensorBoard, so it loads neither Keras nor TensorFlow, and answers a fault of a file with one line instead
-of raising it. The blocks of weights are passed on as they are; the page unpacks them, no further than their header says.
+It runs inside TensorBoard, so it loads neither Keras nor TensorFlow, and answers a fault of a file with one line
+instead of raising it. Blocks of weights are passed on as they are; the page unpacks them, no further than their header
+says.
 """
 
 import functools
@@ -22,7 +23,7 @@ _DIGITS = 4
 
 
 def _route(method):
-    """A method of (request, experiment) that gives (content, type) as a WSGI application; its ValueErrors as code 400."""
+    """A method of (request, experiment) that gives (content, type), as a WSGI application; its faults as one line."""
 
     @functools.wraps(method)
     def serve(self, environ, start_response):

@@ -47,8 +47,8 @@ class AttentionCallback(Summaries):
     sentences, for each kind of attention, layer and head: entropy (nats), sharpness (the largest weight of a row),
     distance (tokens from the diagonal) and, where gold links are known, the alignment error rate.
 
-    The forward pass is the model's own, eager and without dropout, so it works the same beside `jit_compile=True`, mixed
-    precision and distribution strategies, and with any Keras model that `zoo.attention_maps` can look into.
+    The forward pass is the model's own, eager and without dropout, so it works the same beside `jit_compile=True`,
+    mixed precision and distribution strategies, and with any Keras model that `zoo.attention_maps` can look into.
 
     Args:
         examples: 4 to 8 `(source, target)` pairs of str, the target None where the model is to write it itself; or
