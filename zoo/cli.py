@@ -73,14 +73,18 @@ def _parser():
     command = commands.add_parser(
         "attend",
         help="show where a saved model looks",
-        description="Runs one sentence and prints its attention to the terminal.",
+        description="Runs one sentence and prints its attention to the terminal, or saves what a training run has "
+        "written as a page: zoo attend --logdir runs/mine --html mine.html",
     )
-    command.add_argument("folder", help="folder of a saved text model")
-    command.add_argument("text", help="the source sentence")
+    command.add_argument("folder", nargs="?", help="folder of a saved text model")
+    command.add_argument("text", nargs="?", help="the source sentence")
+    command.add_argument("--logdir", help="folder of a training run, in place of a model and a sentence")
     command.add_argument("--target", help="force this target (default: what the model generates)")
     command.add_argument("--role", help="which map, such as decoder/0/cross (default: the last cross-attention)")
     command.add_argument("--head", type=int, help="which head, from 0 (default: the mean)")
     command.add_argument("--png", metavar="FILE", help="also save the map as a picture")
+    command.add_argument("--html", metavar="FILE", help="also save all maps as a page that needs no network")
+    command.add_argument("--explain", action="store_true", help="with --html: queries, keys, and leave-one-out")
     command.add_argument("--beams", type=int, default=1, help="of the search for the target (default: 1, greedy)")
     command.set_defaults(run=_attend)
     return parser
@@ -186,9 +190,15 @@ def _one_line(text):
 
 
 def _attend(options):
+    if options.logdir:
+        return _attend_history(options)
+    if options.text is None:
+        raise ValueError("a model's folder and a sentence are needed, or --logdir and --html")
     text = _load(options.folder)
     search = {} if options.target is not None else {"beams": options.beams}
-    view = text.attend(options.text, target=options.target, **search)
+    view = text.attend(
+        options.text, target=options.target, vectors=options.explain, occlude=options.explain, **search
+    )
     view.matrix(options.role, options.head)  # a role or head that is not there is said before anything is printed
     print(view.text)
     view.print(role=options.role, head=options.head)
@@ -196,6 +206,20 @@ def _attend(options):
         Path(options.png).parent.mkdir(parents=True, exist_ok=True)
         view.png(options.png, role=options.role, head=options.head)
         print(f"saved {options.png}")
+    if options.html:
+        Path(options.html).parent.mkdir(parents=True, exist_ok=True)
+        view.html(options.html)
+        print(f"saved {options.html}")
+
+
+def _attend_history(options):
+    if options.folder or not options.html:
+        raise ValueError("--logdir takes no model and no sentence, and needs --html FILE to write to")
+    history = zoo.tensorboard.read_history(options.logdir)
+    Path(options.html).parent.mkdir(parents=True, exist_ok=True)
+    Path(options.html).write_text(zoo.inspection.page(history, title=options.logdir), encoding="utf-8")
+    steps = sum(len(steps) for tags in history.values() for steps in tags.values())
+    print(f"saved {options.html}: {len(history)} runs, {steps} maps of sentences")
 
 
 def _load(folder):

@@ -5,5 +5,8 @@ TensorBoard imports this package at its start, so nothing here is loaded before 
 
 from zoo.lazy import lazily
 
-_HOMES = {"zoo.training.attention": ("AttentionCallback", "Example")}
+_HOMES = {
+    "zoo.training.attention": ("AttentionCallback", "Example"),
+    "zoo.tensorboard.history": ("read_history",),
+}
 __getattr__, __dir__, __all__ = lazily(__name__, _HOMES)

@@ -23,13 +23,14 @@ _DIGITS = 4
 
 
 def _route(method):
-    """A method of (request, experiment) that gives (content, type), as a WSGI application; its faults as one line."""
+    """A method of (request, where to read) that gives (content, type), as a WSGI application; its faults as one line."""
 
     @functools.wraps(method)
     def serve(self, environ, start_response):
         request = wrappers.Request(environ)
         try:
-            content, kind = method(self, request, plugin_util.experiment_id(environ))
+            where = {"ctx": plugin_util.context(environ), "experiment_id": plugin_util.experiment_id(environ)}
+            content, kind = method(self, request, where)
             code = 200
         except ValueError as error:
             content, kind, code = str(error), "text/plain", 400
@@ -61,28 +62,28 @@ class AttentionPlugin(base_plugin.TBPlugin):
         return base_plugin.FrontendMetadata(es_module_path="/index.js", tab_name="Attention")
 
     @_route
-    def _runs(self, request, experiment):
+    def _runs(self, request, where):
         """{run: [tags of sentences]}."""
-        found = self._provider.list_blob_sequences(experiment_id=experiment, plugin_name=PLUGIN)
+        found = self._provider.list_blob_sequences(**where, plugin_name=PLUGIN)
         return {run: sorted(tags) for run, tags in found.items()}, "application/json"
 
     @_route
-    def _steps(self, request, experiment):
+    def _steps(self, request, where):
         """[{"step", "keys": [header, blocks ...]}] of one sentence of one run."""
-        found = self._read(self._provider.read_blob_sequences, request, experiment)
+        found = self._read(self._provider.read_blob_sequences, request, where)
         steps = [{"step": int(datum.step), "keys": [ref.blob_key for ref in datum.values]} for datum in found]
         return {"steps": steps}, "application/json"
 
     @_route
-    def _stats(self, request, experiment):
+    def _stats(self, request, where):
         """{"kinds", "metrics", "steps", "values": steps x kinds x layers x heads x metrics, null where nothing is}."""
         tag = f"{request.args.get('tag', '')}/stats"
-        listed = self._provider.list_tensors(experiment_id=experiment, plugin_name=PLUGIN)
+        listed = self._provider.list_tensors(**where, plugin_name=PLUGIN)
         series = listed.get(request.args.get("run", ""), {}).get(tag)
         if series is None:
             return {"kinds": [], "metrics": [], "steps": [], "values": []}, "application/json"
         kinds, metrics = (part.split(",") for part in series.plugin_content.decode().split(";"))
-        found = self._read(self._provider.read_tensors, request, experiment, "/stats")
+        found = self._read(self._provider.read_tensors, request, where, "/stats")
         values = [np.round(datum.numpy.astype("float64"), _DIGITS) for datum in found]
         for value in values:
             if value.ndim != 4 or value.shape[0] != len(kinds) or value.shape[3] != len(metrics):
@@ -92,23 +93,23 @@ class AttentionPlugin(base_plugin.TBPlugin):
         return content, "application/json"
 
     @_route
-    def _header(self, request, experiment):
-        return read_header(self._blob(request)), "application/json"
+    def _header(self, request, where):
+        return read_header(self._blob(request, where)), "application/json"
 
     @_route
-    def _block(self, request, experiment):
-        return self._blob(request), "application/octet-stream"
+    def _block(self, request, where):
+        return self._blob(request, where), "application/octet-stream"
 
-    def _blob(self, request):
+    def _blob(self, request, where):
         key = request.args.get("key", "")
         if not key:
             raise ValueError("no key was given")
-        return self._provider.read_blob(blob_key=key)
+        return self._provider.read_blob(ctx=where["ctx"], blob_key=key)
 
-    def _read(self, method, request, experiment, suffix=""):
+    def _read(self, method, request, where, suffix=""):
         run, tag = request.args.get("run", ""), request.args.get("tag", "") + suffix
         found = method(
-            experiment_id=experiment,
+            **where,
             plugin_name=PLUGIN,
             downsample=_MOST_STEPS,
             run_tag_filter=provider.RunTagFilter(runs=[run], tags=[tag]),

@@ -3,7 +3,7 @@
 import { controlBar } from "./controls.js";
 import { element, visible } from "./dom.js";
 import { emptyScreen, errorBox } from "./help.js";
-import { nearest } from "./numbers.js";
+import { bestHead, nearest } from "./numbers.js";
 import { Panels } from "./panels.js";
 import { STYLE } from "./style.js";
 
@@ -118,7 +118,10 @@ export class Viewer {
     if (!kinds.includes(state.kind)) state.kind = kinds.includes("cross") ? "cross" : kinds[kinds.length - 1];
     const kind = await record.kind(state.kind);
     const [layers, heads] = kind.shape;
-    if (!(state.layer >= 0 && state.layer < layers)) state.layer = 0;
+    if (!(state.layer !== null && state.layer >= 0 && state.layer < layers)) {
+      const best = bestHead(stats, kind, step);
+      Object.assign(state, { layer: best?.layer ?? layers - 1, heads: [best?.head ?? 0] });
+    }
     state.heads = state.heads.filter((head) => head < heads);
     if (!state.heads.length) state.heads = [0];
     const [vectors, other] = await Promise.all([record.vectors(state.kind), this.fetchOther(step)]);

@@ -13,7 +13,7 @@ export function controlBar(state, shown, set, play) {
   const tabs = kinds.map((name) => {
     const tab = element(
       "button",
-      { type: "button", role: "tab", "aria-selected": String(name === state.kind), "data-kind": name, onclick: () => set({ kind: name, layer: 0, heads: [0], row: null }) },
+      { type: "button", role: "tab", "aria-selected": String(name === state.kind), "data-kind": name, onclick: () => set({ kind: name, layer: null, heads: [0], row: null }) },
       { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "target to source" }[name] ?? name,
     );
     return tab;

@@ -30,5 +30,5 @@ export function meaning(kind) {
   return "Row: a token of the source. Column: the tokens of the source that it looks at.";
 }
 
-export const LEGEND = "Dark is more weight; a row sums to 1 over the tokens that may be seen. ";
+export const LEGEND = "A stronger colour is more weight; a row sums to 1 over the tokens that may be seen. ";
 export const CAUTION = "attention is no attribution by itself";

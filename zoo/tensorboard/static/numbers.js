@@ -107,3 +107,23 @@ export function nearest(steps, step) {
   });
   return best;
 }
+
+/** A head's number at a step, as the writer worked it out from floats, or null. */
+export function written(stats, kind, metric, layer, head, step) {
+  const [k, m, at] = [stats.kinds.indexOf(kind.name), stats.metrics.indexOf(metric), stats.steps.indexOf(step)];
+  return k < 0 || m < 0 || at < 0 ? null : (stats.values[at][k]?.[layer]?.[head]?.[m] ?? null);
+}
+
+/** The head nearest to the gold alignment at a step, in either reading: {layer, head, error}, or null. */
+export function bestHead(stats, kind, step) {
+  let best = null;
+  for (let layer = 0; layer < kind.shape[0]; layer++) {
+    for (let head = 0; head < kind.shape[1]; head++) {
+      for (const metric of ["aer", "aer_read"]) {
+        const error = written(stats, kind, metric, layer, head, step);
+        if (error !== null && (best === null || error < best.error)) best = { layer, head, error };
+      }
+    }
+  }
+  return best;
+}

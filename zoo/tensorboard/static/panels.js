@@ -8,7 +8,7 @@ import { HeadGrid } from "./grid.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
 import { Neurons } from "./neurons.js";
-import { cutMatrix, differenceOf, headMatrix, headNumbers, isSpecial, layerMean, rolledOut, wholeMean } from "./numbers.js";
+import { bestHead, cutMatrix, differenceOf, headMatrix, headNumbers, isSpecial, layerMean, rolledOut, wholeMean, written } from "./numbers.js";
 
 const ROOM = 96; // tokens of an axis that are shown at a time
 const METRICS = { entropy: "entropy (nats)", sharpness: "largest weight of a row", distance: "distance from the diagonal (tokens)", first: "weight on the first token", aer: "alignment error, row = word predicted", aer_read: "alignment error, row = word read" };
@@ -97,8 +97,8 @@ export class Panels {
   /** A head's number at a step: what the writer worked out from floats, or here from the bytes. */
   number(metric, layer, head, step = this.shown.step) {
     const { stats, kind } = this.shown;
-    const [k, m, at] = [stats.kinds.indexOf(kind.name), stats.metrics.indexOf(metric), stats.steps.indexOf(step)];
-    if (k >= 0 && m >= 0 && at >= 0) return stats.values[at][k]?.[layer]?.[head]?.[m] ?? null;
+    const known = written(stats, kind, metric, layer, head, step);
+    if (known !== null) return known;
     const place = ["entropy", "sharpness", "distance", "first"].indexOf(metric);
     return place >= 0 && step === this.shown.step ? headNumbers(headMatrix(kind, layer, head))[place] : null;
   }
@@ -106,10 +106,9 @@ export class Panels {
   drawGrid() {
     const { kind } = this.shown;
     const { sort, layer, heads } = this.state;
+    const best = bestHead(this.shown.stats, kind, this.shown.step);
+    const badge = best && { ...best, text: `best AER ${best.error.toFixed(2)}` };
     const all = Array.from({ length: kind.shape[0] * kind.shape[1] }, (_, i) => [Math.floor(i / kind.shape[1]), i % kind.shape[1]]);
-    const errors = all.map(([l, head]) => Math.min(...["aer", "aer_read"].map((metric) => this.number(metric, l, head) ?? Infinity)));
-    const best = errors.indexOf(Math.min(...errors));
-    const badge = Number.isFinite(errors[best]) ? { layer: all[best][0], head: all[best][1], text: `best AER ${errors[best].toFixed(2)}` } : null;
     let order = null;
     if (sort !== "layer" && sort in METRICS) {
       const value = ([l, head]) => this.number(sort, l, head) ?? Infinity;
@@ -125,12 +124,15 @@ export class Panels {
     const save = (name, make) => element("button", { type: "button", onclick: async () => saveAs(await make(), `attention.${name.toLowerCase()}`) }, name);
     const notes = [...record.header.notes, ...(other && !fits ? ["the other run's map has another size: it is not shown"] : [])];
     const section = (title, ...parts) => element("section", { "aria-label": title }, element("h2", {}, title), ...parts);
+    const several = kind.shape[0] * kind.shape[1] > 1;
+    const choose = several ? "Choose one; with Shift, several of a layer for the lines." : "This model has one head.";
+    const left = element(
+      "div",
+      { class: "column" },
+      section(several ? "All heads" : "The head", element("p", { class: "soft" }, choose), this.grid.node),
+    );
     const parts = [
-      section(
-        kind.shape[0] * kind.shape[1] > 1 ? "All heads" : "The one head",
-        element("p", { class: "soft" }, "Choose one; with Shift, several of a layer for the lines."),
-        this.grid.node,
-      ),
+      left,
       section(
         "Weights",
         element("p", { class: "soft" }, meaning(kind.name), " ", LEGEND, record.header.gold && kind.name === "cross" ? "Framed: links of the gold alignment." : ""),
@@ -160,7 +162,7 @@ export class Panels {
         strong: state.heads.includes(head),
       }));
       this.curves.draw({ steps: stats.steps, series, current: shown.step, name: METRICS[metric] ?? metric });
-      parts.push(
+      left.append(
         section(
           "In training",
           element("p", { class: "soft" }, `A line for each head of layer ${state.layer + 1}, the chosen one thick. Click to go to a step.`),

@@ -5,7 +5,7 @@ export const DEFAULTS = {
   tag: "",
   step: null, // null = the latest
   kind: "",
-  layer: 0,
+  layer: null, // null = that of the head nearest to the gold alignment, or the last
   heads: [0], // one head, or several for the lines
   how: "head", // head, mean, all, rollout, worth
   other: "", // the run to compare with
@@ -36,9 +36,9 @@ export function toText(state) {
 export function fromText(text) {
   const state = { ...DEFAULTS };
   for (const [name, value] of new URLSearchParams(text)) {
-    if (!(name in DEFAULTS)) continue;
+    if (!Object.hasOwn(DEFAULTS, name)) continue;
     if (name === "heads") state.heads = value.split(",").map(Number).filter((head) => head >= 0);
-    else if (NUMBERS.has(name)) state[name] = Number.isFinite(Number(value)) ? Number(value) : DEFAULTS[name];
+    else if (NUMBERS.has(name) && value) state[name] = Number.isFinite(Number(value)) ? Number(value) : DEFAULTS[name];
     else state[name] = value;
   }
   if (!state.heads.length) state.heads = [0];

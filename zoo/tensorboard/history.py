@@ -1,0 +1,45 @@
+"""Attention that was written in training, read back from event files."""
+
+from pathlib import Path
+
+from tensorboard.backend.event_processing import event_accumulator, event_multiplexer
+from tensorboard.util import tensor_util
+
+from zoo.tensorboard.record import PLUGIN, read_header
+
+
+def read_history(logdir):
+    """Every attention record under a folder: {run: {tag: [(step, blobs, values)]}}, steps rising.
+
+    Args:
+        logdir: folder of one run or of many, as TensorBoard is given it.
+    Returns:
+        blobs as `zoo.tensorboard.record.pack` gives them, values as `record_statistics` does, or None.
+    Raises:
+        FileNotFoundError: no such folder.
+        ValueError: no attention in it, or a record that is damaged.
+    """
+    if not Path(logdir).is_dir():
+        raise FileNotFoundError(f"no folder {logdir}: name the one that was given to the callback")
+    runs = event_multiplexer.EventMultiplexer(size_guidance={event_accumulator.TENSORS: 0})
+    runs.AddRunsFromDirectory(str(logdir))
+    runs.Reload()
+    found = {}
+    for run in sorted(runs.Runs()):
+        tags = runs.PluginRunToTagToContent(PLUGIN).get(run, {})
+        for tag in sorted(tag for tag in tags if not tag.endswith("/stats")):
+            values = {}
+            if f"{tag}/stats" in tags:
+                values = {event.step: _array(event) for event in runs.Tensors(run, f"{tag}/stats")}
+            steps = found.setdefault(run, {}).setdefault(tag, [])
+            for event in runs.Tensors(run, tag):
+                blobs = [bytes(blob) for blob in _array(event)]
+                read_header(blobs[0])
+                steps.append((event.step, blobs, values.get(event.step)))
+    if not found:
+        raise ValueError(f"{logdir} has no attention in it: train with zoo.tensorboard.AttentionCallback")
+    return found
+
+
+def _array(event):
+    return tensor_util.make_ndarray(event.tensor_proto)
