@@ -45,6 +45,7 @@ export class Heatmap {
     this.caption.replaceChildren(caption);
     this.canvas.setAttribute("aria-label", `${caption}. ${matrix.rows} rows, ${matrix.columns} columns. Arrow keys move.`);
     const place = (this.place = layOut(this.canvas.getContext("2d"), rowTokens, columnTokens));
+    Object.assign(this.canvas.dataset, { cell: place.cell, left: place.left, top: place.top });
     const pen = sharpCanvas(this.canvas, place.width, place.height);
     const style = getComputedStyle(document.documentElement);
     pen.fillStyle = style.getPropertyValue("--panel") || "#fff";
