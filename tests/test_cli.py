@@ -165,6 +165,22 @@ def test_attend_prints_and_saves(folder, tmp_path, capsys):
     assert png.read_bytes().startswith(b"\x89PNG")
 
 
+def test_attend_saves_pages_of_a_sentence_and_of_a_run(folder, tmp_path, capsys):
+    html = tmp_path / "pages" / "view.html"
+    assert main(["attend", str(folder), "the cat", "--html", str(html), "--explain"]) == 0
+    assert "saved" in capsys.readouterr().out
+    assert "queries" in html.read_text(encoding="utf-8")
+    assert "occlusion" in html.read_text(encoding="utf-8")
+    text = zoo.load(folder)
+    text.model.compile("sgd")
+    look = zoo.tensorboard.AttentionCallback([("the cat", "kedi")], tmp_path / "log", text=text)
+    look.set_model(text.model)
+    look.on_train_begin()
+    assert main(["attend", "--logdir", str(tmp_path / "log"), "--html", str(html)]) == 0
+    assert "1 runs, 1 maps of sentences" in capsys.readouterr().out
+    assert "attention-data" in html.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -175,6 +191,9 @@ def test_attend_prints_and_saves(folder, tmp_path, capsys):
         (["show", "transformer-base", "depth=0"], "depth=0"),
         (["translate", "nowhere"], "there is no folder nowhere"),
         (["attend", "FOLDER", " "], "blank"),
+        (["attend", "FOLDER"], "a model's folder and a sentence are needed, or --logdir and --html"),
+        (["attend", "FOLDER", "a", "--logdir", "x"], "--logdir takes no model and no sentence"),
+        (["attend", "--logdir", "nowhere", "--html", "x.html"], "no folder nowhere"),
         (["attend", "FOLDER", "a", "--role", "cross"], "role 'cross'"),
         (["attend", "FOLDER", "a", "--head", "9"], "head 9"),
         (["translate", "FOLDER", "--input", "nowhere.txt"], "nowhere.txt"),

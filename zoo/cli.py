@@ -191,14 +191,13 @@ def _one_line(text):
 
 def _attend(options):
     if options.logdir:
-        return _attend_history(options)
+        _attend_history(options)
+        return
     if options.text is None:
         raise ValueError("a model's folder and a sentence are needed, or --logdir and --html")
     text = _load(options.folder)
     search = {} if options.target is not None else {"beams": options.beams}
-    view = text.attend(
-        options.text, target=options.target, vectors=options.explain, occlude=options.explain, **search
-    )
+    view = text.attend(options.text, target=options.target, vectors=options.explain, occlude=options.explain, **search)
     view.matrix(options.role, options.head)  # a role or head that is not there is said before anything is printed
     print(view.text)
     view.print(role=options.role, head=options.head)

@@ -20,11 +20,13 @@ def row_batches(rows, limit=None, batch_tokens=4096, room=None):
         rows: lists of ids, EOS included; an empty one is left out.
         limit: the longest that the model takes, and the widest that a batch gets, or None.
         batch_tokens: B x W of a full batch, at most.
-        room: function(row length, width) -> what all rows of a batch must have in common, or None.
+        room: function(row length, width) -> what all rows of a batch must have in common; None: nothing, and a few rows
+            of any lengths are one batch.
     """
-    groups = {}
+    groups, longest = {}, max(map(len, rows), default=0)
+    together = room is None and len(rows) * width_for(longest, SEARCH_WIDTHS) <= batch_tokens
     for i in sorted((i for i, row in enumerate(rows) if row), key=lambda i: len(rows[i])):
-        width = min(width_for(len(rows[i]), SEARCH_WIDTHS), limit or np.inf)
+        width = min(width_for(longest if together else len(rows[i]), SEARCH_WIDTHS), limit or np.inf)
         groups.setdefault((width, room(len(rows[i]), width) if room else None), []).append(i)
     for (width, _), members in groups.items():
         most = 1 << max(batch_tokens // width, 1).bit_length() - 1

@@ -1,6 +1,7 @@
 """Packages whose names load on first use (PEP 562)."""
 
 import importlib
+import sys
 
 
 def lazily(package, homes, packages=()):
@@ -20,7 +21,9 @@ def lazily(package, homes, packages=()):
             return importlib.import_module(f"{package}.{name}")
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(home[name]), name)
+        value = getattr(importlib.import_module(home[name]), name)
+        setattr(sys.modules[package], name, value)  # over a module of the same name, which the import has put there
+        return value
 
     names = sorted([*home, *packages])
     return find, lambda: names, names

@@ -230,25 +230,24 @@ class TextModel:
         order = self._order(int((source[0] != PAD).sum()))
         return replace(view, occlusion=occlusion(self.model, source[:, : longest(source)], [ids])[0][:, order])
 
-    def attend_pairs(self, pairs, vectors=False):
+    def attend_pairs(self, pairs, vectors=False, look=attention_maps):
         """Runs many pairs, the decoder forced along each target; yields an AttentionView for each, as `attend` gives.
 
-        Raises:
-            ValueError: a blank source, or one that is longer than the model can take, named by its row.
+        `look` is `attention_maps` or a compiled form of it. ValueErrors name the row of a source that cannot be.
         """
         targets = [[*row, EOS] for row in self.target_tokenizer.encode([target for _, target in pairs])]
         views = {}
         for members, source in self._batches([source for source, _ in pairs]):
-            views.update(zip(members, self._views(source, [targets[i] for i in members], vectors), strict=True))
+            views.update(zip(members, self._views(source, [targets[i] for i in members], vectors, look), strict=True))
         return (views[i] for i in range(len(pairs)))
 
-    def _views(self, source, targets, with_vectors=False):
+    def _views(self, source, targets, with_vectors=False, look=attention_maps):
         """Yields the attention of source rows (B, S) for their targets, lists of ids that end in EOS; B may be more."""
         source = source[:, : longest(source)]
         inputs = np.full((len(source), max(map(len, targets))), PAD, "int32")
         for row, ids in zip(inputs, targets, strict=False):
             row[: len(ids)] = [BOS, *ids[:-1]]
-        maps = attention_maps(self.model, {"source": source, "target": inputs})
+        maps = look(self.model, {"source": source, "target": inputs})
         maps = {role: np.asarray(weights) for role, weights in maps.items()}
         vectors = attention_vectors(self.model, {"source": source, "target": inputs}) if with_vectors else {}
         for row, ids in enumerate(targets):

@@ -34,7 +34,7 @@ def test_with_xla_as_without(name, search):
 def test_batches_take_every_row_once_and_have_few_shapes(lengths, batch_tokens):
     rows = [[7] * length for length in lengths]
     seen, shapes = [], set()
-    for members, source in row_batches(rows, batch_tokens=batch_tokens):
+    for members, source in row_batches(rows, batch_tokens=batch_tokens, room=lambda *_: None):
         seen += members
         shapes.add(source.shape)
         assert source.shape[1] in SEARCH_WIDTHS
@@ -44,3 +44,9 @@ def test_batches_take_every_row_once_and_have_few_shapes(lengths, batch_tokens):
     assert sorted(seen) == [i for i, length in enumerate(lengths) if length]
     for width in SEARCH_WIDTHS:
         assert len({height for height, other in shapes if other == width}) <= 5
+
+
+def test_a_few_rows_of_any_lengths_are_one_batch():
+    ((members, source),) = row_batches([[7] * 5, [], [7] * 19, [7] * 8])
+    assert source.shape == (4, 24)
+    assert sorted(members) == [0, 2, 3]

@@ -18,10 +18,16 @@ from zoo.tensorboard.summary import write_record
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage"
-).split()
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
 SOURCE = ["▁the", "▁dog", "▁ran", "</s>"]
 TARGET = ["▁köpek", "▁koş", "tu", "▁hızla", "</s>"]
 HOSTILE = [
@@ -91,7 +97,9 @@ def single(name, rows, columns, layers, heads, tokens, title, seed=5, **options)
     sizes = len(tokens[rows]), len(tokens[columns])
     side = "encoder" if name == "encoder" else "decoder"
     roles = tuple(f"{side}/{i}/{'cross' if name == 'cross' else 'self'}" for i in range(layers))
-    return Record(title, tokens, (Kind(name, rows, columns, roles, weights_of(seed, layers, heads, *sizes, **options)),))
+    return Record(
+        title, tokens, (Kind(name, rows, columns, roles, weights_of(seed, layers, heads, *sizes, **options)),)
+    )
 
 
 OTHERS = {

@@ -1,4 +1,4 @@
-"""TensorBoard with the plugin: its answers, what damaged files and broken installations do, and what it costs to start."""
+"""TensorBoard with the plugin: its answers, and what damaged files and broken installations do."""
 
 import gzip
 import json
@@ -62,9 +62,15 @@ def test_what_it_answers(fast, tmp_path):
         header = json.loads(ask(address, "header", key=steps[7]["keys"][0]))
         assert header["tokens"]["source"] == SOURCE
         stats = json.loads(ask(address, "stats", run="a", tag="attention/01"))
-        assert (stats["kinds"], stats["metrics"], stats["steps"]) == (["encoder", "decoder", "cross"], list(METRICS), list(range(150)))
+        assert (stats["kinds"], stats["metrics"], stats["steps"]) == (
+            ["encoder", "decoder", "cross"],
+            list(METRICS),
+            list(range(150)),
+        )
         expected = statistics_of(record_at(7))
-        found = np.array([[[[np.nan if x is None else x for x in h] for h in layer] for layer in k] for k in stats["values"][7]])
+        found = np.array(
+            [[[[np.nan if x is None else x for x in h] for h in layer] for layer in k] for k in stats["values"][7]]
+        )
         np.testing.assert_allclose(found, expected, atol=1e-4)
         assert "no 'attention/02'" in refused(address, "steps", run="a", tag="attention/02")
         assert "no 'attention/01'" in refused(address, "steps", run="b", tag="attention/01")

@@ -14,7 +14,10 @@ from zoo.tensorboard.record import METRICS, Kind, Record, pack, read_header, sta
 
 def record_of(weights, **fields):
     layers = tuple(f"decoder/{i}/cross" for i in range(len(weights)))
-    tokens = {"target": [f"t{i}" for i in range(weights.shape[2])], "source": [f"s{i}" for i in range(weights.shape[3])]}
+    tokens = {
+        "target": [f"t{i}" for i in range(weights.shape[2])],
+        "source": [f"s{i}" for i in range(weights.shape[3])],
+    }
     return Record("a title", tokens, (Kind("cross", "target", "source", layers, weights, **fields),), ((0, 1),))
 
 
@@ -32,7 +35,11 @@ def test_weights_come_back_within_the_format(scores):
     assert (np.abs(back - weights) <= 2 * np.sqrt(weights) * 0.5 / 255 + (0.5 / 255) ** 2 + 1e-7).all()
     assert np.abs(back.sum(-1) - 1).max() < 0.02
     assert found.tokens["source"] == [f"s{i}" for i in range(7)]
-    assert (found.gold, found.title, found.kinds[0].layers) == (((0, 1),), "a title", ("decoder/0/cross", "decoder/1/cross"))
+    assert (found.gold, found.title, found.kinds[0].layers) == (
+        ((0, 1),),
+        "a title",
+        ("decoder/0/cross", "decoder/1/cross"),
+    )
 
 
 def test_vectors_and_worth_come_back(random):

@@ -22,7 +22,9 @@ from tests.tensorboard.browser import (
 )
 
 pytestmark = needs_chromium
-LOADERS = [pytest.param(fast, id=f"fast={fast}", marks=pytest.mark.xdist_group(f"viewer {fast}")) for fast in (True, False)]
+LOADERS = [
+    pytest.param(fast, id=f"fast={fast}", marks=pytest.mark.xdist_group(f"viewer {fast}")) for fast in (True, False)
+]
 NEAR = 2 * 0.5 / 255 + 0.0006  # of the format, and of three digits
 
 
@@ -94,7 +96,9 @@ def test_choosing_kinds_and_heads(watched, address):
     assert number_of(cell_text(frame, 3, 1)) == pytest.approx(weights[1, 3, 1], abs=NEAR)
     frame.locator("[data-head='1/2']").click(modifiers=["Shift"])
     wait_for(lambda: frame.locator("[data-head][aria-pressed=true]").count() == 2)
-    colours = frame.locator("[data-view=lines] line").evaluate_all("lines => new Set(lines.map(l => l.getAttribute('stroke'))).size")
+    colours = frame.locator("[data-view=lines] line").evaluate_all(
+        "lines => new Set(lines.map(l => l.getAttribute('stroke'))).size"
+    )
     assert colours == 2
     frame.page.keyboard.press("]")
     wait_for(lambda: frame.locator("[data-head][aria-pressed=true]").count() == 1)

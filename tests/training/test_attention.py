@@ -67,6 +67,15 @@ def test_log_spaced_steps_are_a_hundred_in_a_million(tokenizer, tmp_path):
     assert look._slot(1) == 1
 
 
+def test_many_steps_are_thinned_and_said(tokenizer, tmp_path, monkeypatch):
+    monkeypatch.setattr("zoo.training.attention.MOST_STEPS", 4)
+    text = text_of(tokenizer)
+    fit(text, tokenizer, AttentionCallback(PAIRS[:1], tmp_path, text=text, every=1), steps=15)
+    found = records(read(tmp_path), "attention/01")
+    assert list(found) == [0, 1, 2, 3, 4, 6, 8, 10, 12, 15]
+    assert found[15].notes == ("from step 10 on, one in 4 updates is written",)
+
+
 @pytest.mark.parametrize("name", [name for name in TINY if name != "seq2seq-tiny"])
 def test_what_is_written_is_what_the_model_attends_to(name, tokenizer, tmp_path):
     text = text_of(tokenizer, name)

@@ -1,6 +1,5 @@
 import glob
 
-import numpy as np
 import pytest
 import tensorflow as tf
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator

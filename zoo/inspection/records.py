@@ -9,7 +9,7 @@ from zoo.tensorboard.record import METRICS, Kind, Record, statistics
 MOST_TOKENS, MOST_HEADS = 128, 16
 
 
-def record_of(view, title=None, gold=None, max_length=MOST_TOKENS, max_heads=MOST_HEADS):
+def record_of(view, title=None, gold=None, max_length=MOST_TOKENS, max_heads=MOST_HEADS, notes=()):
     """An `AttentionView` as a record.
 
     Args:
@@ -18,10 +18,11 @@ def record_of(view, title=None, gold=None, max_length=MOST_TOKENS, max_heads=MOS
         gold: a gold word alignment, an object with `sure` and `possible`, or None.
         max_length: tokens of an axis that are kept, from the first.
         max_heads: heads of a layer that are kept, from the first.
+        notes: lines to be shown.
     Returns:
-        Record; its notes say what was cut.
+        Record; its notes also say what was cut.
     """
-    notes, kinds, tokens = [], [], {}
+    notes, kinds, tokens = [*notes], [], {}
     for name, roles in _by_kind(view.maps).items():
         rows, columns = view.axes(roles[0])
         axes = _axes(name, view, rows, columns)
@@ -49,7 +50,9 @@ def record_of(view, title=None, gold=None, max_length=MOST_TOKENS, max_heads=MOS
         title=title or f"{_sentence(view.source_tokens)} → {view.text}".strip(" →"),
         tokens=tokens,
         kinds=tuple(kinds),
-        gold=None if gold is None or "cross" not in [kind.name for kind in kinds] else gold_cells(view, gold, max_length),
+        gold=None
+        if gold is None or "cross" not in [kind.name for kind in kinds]
+        else gold_cells(view, gold, max_length),
         occlusion=None if view.occlusion is None else view.occlusion[:max_length, :max_length],
         correlation=correlations,
         notes=tuple(dict.fromkeys(notes)),

@@ -23,7 +23,7 @@ _DIGITS = 4
 
 
 def _route(method):
-    """A method of (request, where to read) that gives (content, type), as a WSGI application; its faults as one line."""
+    """Makes a method of (request, where to read) -> (content, type) a WSGI application, its faults one line."""
 
     @functools.wraps(method)
     def serve(self, environ, start_response):

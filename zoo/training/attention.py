@@ -15,7 +15,8 @@ from zoo.inspection.view import AttentionView
 from zoo.tensorboard.summary import write_record, write_scalars
 from zoo.training.callbacks import Summaries
 
-_MOST_STEPS = 100
+_LOG_SPACED = 100  # steps in all
+MOST_STEPS = 200  # before steps given by `every` are thinned
 _LONGEST = 1e6  # updates that the log-spaced steps are laid out for
 _PLAIN = {"entropy": 0, "sharpness": 1, "distance": 2, "alignment_error": 4}  # columns of the statistics
 
@@ -55,7 +56,8 @@ class AttentionCallback(Summaries):
             `Example`s of any Keras model.
         logdir: folder of the run.
         text: the `TextModel` in training, whose tokenizers read the pairs.
-        every: updates between two writings; None = log-spaced.
+        every: updates between two writings, doubled after each 200 writings, which is what TensorBoard keeps; None =
+            log-spaced.
         gold: for each pair, a gold word alignment (see `Corpus.alignments`) or None.
         images: also write a picture of all heads, for a TensorBoard without the zoo.
         vectors: also write queries and keys of the zoo's multi-head layers, for the neuron view; three times as large.
@@ -96,7 +98,11 @@ class AttentionCallback(Summaries):
         self.gold = gold or [getattr(example, "gold", None) for example in self.examples]
         self.images, self.vectors = images, vectors
         self.limits = {"max_length": max_length, "max_heads": max_heads}
+        self.look = tf.function(
+            attention_maps
+        )  # once for each model and shapes; called eagerly it takes 10 times longer
         self.last = None
+        self.written, self.notes = 0, ()
         self.blind = False
 
     def on_train_begin(self, logs=None):
@@ -118,7 +124,7 @@ class AttentionCallback(Summaries):
         """Counts the steps that are to be written up to this one."""
         if self.every is not None:
             return step // self.every
-        return 0 if step == 0 else 1 + math.floor(math.log(step) * (_MOST_STEPS - 2) / math.log(_LONGEST))
+        return 0 if step == 0 else 1 + math.floor(math.log(step) * (_LOG_SPACED - 2) / math.log(_LONGEST))
 
     def _look(self):
         self.last = self.updates
@@ -128,7 +134,7 @@ class AttentionCallback(Summaries):
                 warnings.warn(f"{self.model.name} has no attention to write", stacklevel=2)
                 self.blind = True
                 return
-            record = record_of(view, gold=gold, **self.limits)
+            record = record_of(view, gold=gold, notes=self.notes, **self.limits)
             values = record_statistics(record, view, gold)
             found.append((f"{i + 1:02}", record, values))
             for kind, statistics in zip(record.kinds, values, strict=True):
@@ -145,12 +151,16 @@ class AttentionCallback(Summaries):
             known = {tag: float(np.mean(values)) for tag, values in scalars.items() if not np.isnan(values).any()}
             write_scalars(known, self.last)
         self.writer().flush()
+        self.written += 1
+        if self.every is not None and self.written % MOST_STEPS == 0:
+            self.every *= 2
+            self.notes = (f"from step {self.last} on, one in {self.every} updates is written",)
 
     def _views(self):
         if self.text is None:
             return [self._view(example) for example in self.examples]
         given = [pair for pair in self.examples if pair[1] is not None]
-        forced = iter(self.text.attend_pairs(given, vectors=self.vectors)) if given else iter(())
+        forced = iter(self.text.attend_pairs(given, vectors=self.vectors, look=self.look) if given else ())
         return [
             self.text.attend(source, vectors=self.vectors) if target is None else next(forced)
             for source, target in self.examples
