@@ -90,6 +90,22 @@ def test_attend_searches_or_is_told(text):
         text.attend("the cat", beams=2, banned=every, min_length=3, max_length=3)
 
 
+@pytest.mark.parametrize("name", ["transformer-tiny", "seq2seq-bahdanau-tiny"])
+def test_what_is_seen_of_a_winner_is_what_it_saw_in_its_beam(name, tokenizer):
+    text = text_model(tokenizer, name)
+    for weight in text.model.weights:
+        weight.assign_add(0.2 * np.random.default_rng(weight.shape[-1]).normal(size=weight.shape))
+    view = text.attend("a b c", beams=4)
+    source = np.array([[*tokenizer.encode(["a b c"])[0], EOS]])
+    # Padded as the text model pads, so that both may write as much.
+    source = np.pad(source, ((0, 0), (0, 8 - source.shape[1]))) if source.shape[1] < 8 else source
+    found = zoo.beam_search(text.model, source, beams=4, n_best=1, return_attention="heads")
+    length, width = found.lengths[0, 0], len(view.source_tokens)
+    assert len(view.target_tokens) == length
+    for role, weights in found.maps.items():
+        np.testing.assert_allclose(view.maps[role], weights[0, 0, :, :length, :width], atol=1e-5)
+
+
 def test_a_prompts_room_is_its_own(tokenizer):
     """A longer neighbour takes nothing from a shorter text, and one that cannot be served is named after the others."""
     text = text_model(tokenizer, "gpt2-tiny", max_length=48)

@@ -86,6 +86,7 @@ def test_what_is_no_record_is_said():
         (b"{}", "no attention record"),
         (changed(version=2), "format 2 is not known: update attention-zoo"),
         (changed(blocks=[["cross", "weights", "uint8", [9**9, 9, 9, 9]]]), "too large"),
+        (changed(blocks=[["cross", "weights", "uint8", [90, 90, 1, 1]]]), "too large"),
         (changed(blocks=[["cross", "weights", "uint8", [2, 2]]]), "has no shape"),
         (changed(tokens={"target": ["a"], "source": ["b", "c"]}), "another shape than its tokens"),
         (changed(tokens=["a"]), "no attention record"),

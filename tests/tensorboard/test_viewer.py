@@ -181,6 +181,25 @@ def test_neurons(watched, address):
     np.testing.assert_allclose(shown, kind.keys[1, 2] @ kind.queries[1, 2, 3], atol=0.02)
 
 
+def test_a_pinned_row_keeps_its_lines(watched, address):
+    frame = opened(watched, address, run="run0", kind="cross", layer=0, heads=0, threshold=0)
+    canvas = frame.locator("canvas[data-view=map]")
+    cell, left, top = (int(canvas.get_attribute(f"data-{name}")) for name in ("cell", "left", "top"))
+    canvas.click(position={"x": left + cell / 2, "y": top + 2.5 * cell})
+    wait_for(lambda: "row%3D2" in watched.page.url)
+    ready(frame)
+    watched.page.mouse.move(5, 5)
+    faint = frame.locator("[data-view=lines] g").evaluate_all(
+        "rows => rows.map(row => row.classList.contains('faint'))"
+    )
+    assert faint == [True, True, False, True, True]
+    frame.locator("[data-view=lines] [data-row='3']").last.hover()
+    faint = frame.locator("[data-view=lines] g").evaluate_all(
+        "rows => rows.map(row => row.classList.contains('faint'))"
+    )
+    assert faint == [True, True, True, False, True]
+
+
 def test_keyboard_alone(watched, address):
     frame = opened(watched, address, run="run0", kind="cross", layer=0, heads=0)
     frame.locator("canvas[data-view=map]").focus()

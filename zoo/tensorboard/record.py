@@ -13,7 +13,8 @@ import numpy as np
 VERSION = 1
 PLUGIN = "attention"
 METRICS = ("entropy", "sharpness", "distance", "first", "aer", "aer_read")
-_LARGEST = 1 << 28  # bytes of one block once unpacked: what a damaged or hostile file may ask for
+# What a damaged or hostile file may ask for: bytes of one block once unpacked, and pictures of heads on a page.
+_LARGEST, _MOST_HEADS = 1 << 28, 4096
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def read_header(data):
             count = np.prod([int(size) for size in shape], dtype=object)
             if not isinstance(name, str) or len(shape) != 4 or count < 0:
                 raise ValueError("a block has no shape")
-            if count * np.dtype(dtype).itemsize > _LARGEST:
+            if count * np.dtype(dtype).itemsize > _LARGEST or int(shape[0]) * int(shape[1]) > _MOST_HEADS:
                 raise ValueError(f"a block of shape {shape} is too large")
         axes = {axis: list(map(str, tokens)) for axis, tokens in header["tokens"].items()}
         for kind in header["kinds"]:

@@ -98,9 +98,8 @@ class AttentionCallback(Summaries):
         self.gold = gold or [getattr(example, "gold", None) for example in self.examples]
         self.images, self.vectors = images, vectors
         self.limits = {"max_length": max_length, "max_heads": max_heads}
-        self.look = tf.function(
-            attention_maps
-        )  # once for each model and shapes; called eagerly it takes 10 times longer
+        # Once for each model and shapes: called eagerly a small model takes ten times longer.
+        self.look = tf.function(attention_maps) if keras.backend.backend() == "tensorflow" else attention_maps
         self.last = None
         self.written, self.notes = 0, ()
         self.blind = False
