@@ -36,7 +36,8 @@ HOVER = """() => {
   const box = canvas.getBoundingClientRect();
   const times = [];
   for (let i = 0; i < 60; i++) {
-    const at = { clientX: box.left + Number(left) + cell * (i + 0.5), clientY: box.top + Number(top) + cell * (i + 0.5) };
+    const middle = cell * (i + 0.5);
+    const at = { clientX: box.left + Number(left) + middle, clientY: box.top + Number(top) + middle };
     const start = performance.now();
     canvas.dispatchEvent(new MouseEvent("mousemove", at));
     document.body.offsetHeight;
@@ -111,14 +112,17 @@ def trained(logdir, updates):
     text = zoo.TextModel(model, tokenizer)
     look = zoo.tensorboard.AttentionCallback(corpus.dev[:4], logdir, text=text, gold=corpus.alignments["dev"][:4])
     spent = []
-    for name in ("on_train_begin", "on_train_batch_end", "on_train_end"):
 
-        def timed(*arguments, method=getattr(look, name)):
+    def timed(method):
+        def call(*arguments, **options):
             start = time.perf_counter()
-            method(*arguments)
+            method(*arguments, **options)
             spent.append(time.perf_counter() - start)
 
-        setattr(look, name, timed)
+        return call
+
+    for name in ("on_train_begin", "on_train_batch_end", "on_train_end"):
+        setattr(look, name, timed(getattr(look, name)))
     start = time.perf_counter()
     model.fit(made.dataset.repeat(), steps_per_epoch=updates, verbose=0, callbacks=[look])
     inside = sum(spent)

@@ -1,9 +1,9 @@
 """Makes the documents' pictures of the viewer from a real training run, in a real TensorBoard.
 
-    make demo                              # trains, and writes runs/demo
-    python -m docs.make_pictures           # docs/tensorboard.png, tensorboard-difference.png, neurons.png; needs chromium
+    make demo                        # trains, and writes runs/demo
+    python -m docs.make_pictures     # docs/tensorboard.png, docs/tensorboard-difference.png, docs/neurons.png
 
-The sentence is the one of the run whose verb moves the furthest to the end: English has it in the middle, Turkish last.
+Needs chromium. In its sentence the verb moves to the end: English has it in the middle, Turkish last.
 """
 
 import argparse
