@@ -30,10 +30,22 @@ function halfToFloat(half) {
   return half & 32768 ? -size : size;
 }
 
+/** Weights (L, H, T, S) of the bytes of their roots, which lie column by column. */
+function weightsOf(bytes, [layers, heads, rows, columns]) {
+  const weights = new Float32Array(bytes.length);
+  let from = 0;
+  for (let map = 0; map < layers * heads; map++) {
+    for (let j = 0; j < columns; j++) {
+      for (let i = 0; i < rows; i++) weights[(map * rows + i) * columns + j] = (bytes[from++] / 255) ** 2;
+    }
+  }
+  return weights;
+}
+
 async function unpackBlock(bytes, dtype, shape) {
   const count = shape.reduce((product, size) => product * size, 1);
   const data = await inflate(bytes, dtype === "float16" ? 2 * count : count);
-  if (dtype === "uint8") return Float32Array.from(data, (byte) => (byte / 255) ** 2);
+  if (dtype === "uint8") return weightsOf(data, shape);
   const view = new DataView(data.buffer);
   return Float32Array.from({ length: count }, (_, i) => halfToFloat(view.getUint16(2 * i, true)));
 }
