@@ -6,7 +6,8 @@
 Writing and looking are measured on random attention, which compresses worse than any real one; the page inside a real
 TensorBoard with its default loader: from a key that changes the step to the finished pictures, and the handler of a
 pointer that moves over the map. Training is `transformer-tiny` on `toy-en-tr` with the callback's default schedule, as
-in the demo, and once with 6 x 8 heads and seven sentences joined, 60 tokens: what real records take on disk. The share is the time in the callback over the time of everything else, in one run.
+in the demo, and once with 6 x 8 heads and seven sentences joined, 60 tokens: what real records take on disk. The share
+is the time in the callback over the time of everything else, in one run.
 """
 
 import argparse

@@ -14,13 +14,15 @@ from zoo.tensorboard.record import METRICS, pack
 _STATIC = importlib.resources.files("zoo.tensorboard") / "static"
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+_STYLE = re.compile(r"const STYLE = `([^`]*)`;")
 _DIGITS = 4
 
 
 def page(runs, title="Attention"):
     """A page that shows attention records, in one file that asks for nothing else.
 
-    Its policy allows no network and no script but its own, by its hash; tokens are data in it, never markup.
+    Its policy allows no network, and no script and no style but its own, by their hashes; tokens are data in it, never
+    markup.
 
     Args:
         runs: {run: {sentence: [(step, blobs, values)]}}: the steps rising, blobs as `zoo.tensorboard.record.pack` gives
@@ -30,7 +32,8 @@ def page(runs, title="Attention"):
         str of HTML.
     """
     script = _bundle("page")
-    policy = f"default-src 'none'; script-src 'sha256-{_hash(script)}'; style-src 'unsafe-inline'; img-src data: blob:"
+    style = _STYLE.search(script)[1]
+    policy = f"default-src 'none'; script-src 'sha256-{_hash(script)}'; style-src 'sha256-{_hash(style)}'"
     data = {run: {tag: _series(steps) for tag, steps in tags.items()} for run, tags in runs.items()}
     # Within a script element only "<" can end or open anything; & and > for those who put the page into another.
     text = json.dumps(data)

@@ -62,6 +62,10 @@ export class Permalink {
     const parts = this.window.location.hash.replace(/^#/, "").split("&");
     const others = parts.filter((one) => one && !one.startsWith(MARK));
     const hash = [...others, MARK + encodeURIComponent(toText(state))].join("&");
-    this.window.history.replaceState(this.window.history.state, "", `#${hash}`);
+    try {
+      this.window.history.replaceState(this.window.history.state, "", `#${hash}`);
+    } catch {
+      // A page inside a notebook has no address of its own.
+    }
   }
 }
