@@ -31,4 +31,6 @@ export function meaning(kind) {
 }
 
 export const LEGEND = "A stronger colour is more weight; a row sums to 1 over the tokens that may be seen. ";
+export const SIGNED_LEGEND = "Blue is more than the other has, orange less. ";
+export const WORTH_LEGEND = "Blue: the target token loses that much log-probability without the source token; orange: it gains. ";
 export const CAUTION = "attention is no attribution by itself";

@@ -4,8 +4,8 @@ import { headColour } from "./colours.js";
 import { drawn, label } from "./dom.js";
 
 const LINE = 17;
-const MIDDLE = 200;
-const SIDE = 120;
+const MIDDLE = 180;
+const SIDE = 100;
 const MOST = 3000;
 
 export class Lines {

@@ -1,6 +1,6 @@
 // The pictures under the bar, and what they say to one another.
 
-import { CAUTION, LEGEND, meaning } from "./help.js";
+import { CAUTION, LEGEND, meaning, SIGNED_LEGEND, WORTH_LEGEND } from "./help.js";
 import { css, fullScale, shadeOf, signedShade } from "./colours.js";
 import { Curves } from "./curves.js";
 import { choice, drawn, element, saveAs, slider, visible } from "./dom.js";
@@ -131,11 +131,12 @@ export class Panels {
       { class: "column" },
       section(several ? "All heads" : "The head", element("p", { class: "soft" }, choose), this.grid.node),
     );
+    const legend = difference ? SIGNED_LEGEND : matrix.signed ? WORTH_LEGEND : LEGEND;
     const parts = [
       left,
       section(
         "Weights",
-        element("p", { class: "soft" }, meaning(kind.name), " ", LEGEND, record.header.gold && kind.name === "cross" ? "Framed: links of the gold alignment." : ""),
+        element("p", { class: "soft" }, meaning(kind.name), " ", legend, record.header.gold && kind.name === "cross" ? "Framed: links of the gold alignment." : ""),
         element("div", { class: "pair" }, this.map.node, this.otherMatrix && !difference ? this.otherMap.node : null),
         this.legend(matrix),
         this.readout,

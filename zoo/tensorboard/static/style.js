@@ -12,7 +12,7 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.45 R
 .zoo .panels { display: flex; flex-wrap: wrap; gap: 12px; align-items: flex-start; }
 .zoo section { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 8px 10px; min-width: 0; max-width: 100%; overflow: auto; }
 .zoo .column { display: flex; flex-direction: column; gap: 12px; max-width: 100%; }
-.zoo .soft { color: var(--soft); font-size: 12.5px; max-width: 62ch; margin: 2px 0 6px; }
+.zoo .soft { color: var(--soft); font-size: 12.5px; max-width: 54ch; margin: 2px 0 6px; }
 .zoo select, .zoo button, .zoo input { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 4px; accent-color: #0072b2; }
 .zoo select { max-width: 34ch; padding: 1px 4px; }
 .zoo button { padding: 1px 8px; cursor: pointer; }
