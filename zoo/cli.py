@@ -214,6 +214,7 @@ def _attend(options):
 def _attend_history(options):
     if options.folder or not options.html:
         raise ValueError("--logdir takes no model and no sentence, and needs --html FILE to write to")
+    zoo.quiet()
     history = zoo.tensorboard.read_history(options.logdir)
     Path(options.html).parent.mkdir(parents=True, exist_ok=True)
     Path(options.html).write_text(zoo.inspection.page(history, title=options.logdir), encoding="utf-8")

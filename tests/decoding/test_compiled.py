@@ -1,5 +1,6 @@
 """How searches are compiled: by XLA where the model is, to the same outputs; few shapes for many sentences."""
 
+import keras
 import numpy as np
 import pytest
 from hypothesis import given
@@ -25,7 +26,8 @@ def test_with_xla_as_without(name, search):
     graphs = zoo.compiled_graphs(model)
     model.compile(jit_compile=True)
     compiled = SEARCHES[search](model, source)
-    assert zoo.compiled_graphs(model) == graphs + 1  # the graph without XLA was not taken for it
+    # JAX has compiled it with XLA before; TensorFlow's graph without XLA is not taken for one with it.
+    assert zoo.compiled_graphs(model) == graphs + (keras.backend.backend() == "tensorflow")
     np.testing.assert_array_equal(plain.tokens, compiled.tokens)
     np.testing.assert_allclose(plain.log_probs, compiled.log_probs, atol=1e-4)
 
