@@ -127,7 +127,7 @@ def write_runs(logdir):
 def tensorboard(logdir, fast):
     """Starts TensorBoard and yields its address."""
     command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--port", "0", "--host", "127.0.0.1"]
-    command += ["--load_fast", "true" if fast else "false"]
+    command += ["--load_fast", "true" if fast else "false", "--reload_interval", "1"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             lines = []

@@ -118,6 +118,21 @@ def test_the_first_screen_without_data_says_what_to_type(tmp_path, chromium):
         page.close()
 
 
+@needs_chromium
+def test_steps_appear_while_the_page_is_open(tmp_path, chromium):
+    write(tmp_path / "a", (0, 1))
+    with tensorboard(tmp_path, True) as address:
+        page = chromium.new_page()
+        watched = Watched(page, address)
+        page.goto(f"{address}#attention")
+        frame = watched.viewer()
+        assert frame.inner_text("[data-out=step]") == "1"
+        write(tmp_path / "a", (9,))
+        wait_for(lambda: frame.inner_text("[data-out=step]") == "9", seconds=40)
+        assert watched.problems == []
+        page.close()
+
+
 def test_a_broken_zoo_leaves_tensorboard_its_other_tabs():
     code = """
 import sys

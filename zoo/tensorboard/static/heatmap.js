@@ -6,6 +6,7 @@ import { drawn, element, label, sharpCanvas } from "./dom.js";
 const GAP = 6;
 const FONT = 12;
 const CELL = { least: 7, most: 26 };
+const AXES = { rows: "attends ↓", columns: "attended to →" };
 const ROOM = 560; // pixels that the cells of one axis get, about
 
 /** Sizes of a picture of so many tokens: {cell, left, top, width, height}. */
@@ -13,8 +14,8 @@ function layOut(pen, rows, columns) {
   const cell = Math.max(CELL.least, Math.min(CELL.most, Math.floor(ROOM / Math.max(rows.length, columns.length, 1))));
   pen.font = `${FONT}px sans-serif`;
   const widest = (tokens) => Math.max(0, ...tokens.map((token) => pen.measureText(label(token)).width));
-  const left = Math.ceil(widest(rows)) + 2 * GAP;
-  const top = Math.ceil(widest(columns)) + 2 * GAP;
+  const left = Math.max(Math.ceil(pen.measureText(AXES.columns).width), Math.ceil(widest(rows))) + 2 * GAP;
+  const top = Math.max(3 * FONT, Math.ceil(widest(columns))) + 2 * GAP;
   return { cell, left, top, width: left + cell * columns.length + GAP, height: top + cell * rows.length + GAP };
 }
 
@@ -61,6 +62,11 @@ export class Heatmap {
     pen.fillStyle = style.getPropertyValue("--ink") || "#000";
     pen.font = `${FONT}px sans-serif`;
     pen.textBaseline = "middle";
+    pen.textAlign = "right";
+    pen.fillStyle = style.getPropertyValue("--soft") || "#666";
+    pen.fillText(AXES.columns, left - GAP, top - GAP - 1.5 * FONT);
+    pen.fillText(AXES.rows, left - GAP, top - GAP);
+    pen.fillStyle = style.getPropertyValue("--ink") || "#000";
     const every = labelStep(cell);
     rowTokens.forEach((token, i) => {
       pen.textAlign = "right";
