@@ -190,6 +190,30 @@ def test_a_model_without_attention_says_so_once(tokenizer, tmp_path):
         fit(text, tokenizer, AttentionCallback(PAIRS[:1], tmp_path, text=text, every=1))
 
 
+def test_a_full_disk_costs_pictures_and_no_training(tokenizer, tmp_path, monkeypatch):
+    text = text_of(tokenizer)
+    look = AttentionCallback(PAIRS[:1], tmp_path, text=text, every=1)
+
+    def full(*_):
+        raise OSError("No space left on device")
+
+    write = look.writer
+    monkeypatch.setattr(look, "writer", lambda: full() if look.written == 2 else write())
+    with pytest.warns(UserWarning, match="attention is no longer written to .*No space left"):
+        fit(text, tokenizer, look, steps=4)
+    assert int(text.model.optimizer.iterations) == 4
+    assert list(records(read(tmp_path), "attention/01")) == [0, 1]
+
+
+def test_a_token_for_each_position(tmp_path):
+    inputs = keras.Input((5, 6))
+    model = keras.Model(inputs, keras.layers.MultiHeadAttention(2, 3)(inputs, inputs))
+    model.compile("sgd", "mse")
+    look = AttentionCallback([Example(np.zeros((1, 5, 6)), ["a", "b", "c"])], tmp_path)
+    with pytest.raises(ValueError, match=r"encoder/0/self has \(5, 5\) rows and columns for 3 and 3 tokens"):
+        model.fit(np.zeros((1, 5, 6)), np.zeros((1, 5, 6)), verbose=0, callbacks=[look])
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -21,11 +21,18 @@ def record_of(view, title=None, gold=None, max_length=MOST_TOKENS, max_heads=MOS
         notes: lines to be shown.
     Returns:
         Record; its notes also say what was cut.
+    Raises:
+        ValueError: another number of tokens than of rows or columns.
     """
     notes, kinds, tokens = [*notes], [], {}
     for name, roles in _by_kind(view.maps).items():
         rows, columns = view.axes(roles[0])
-        axes = _axes(name, view, rows, columns)
+        if view.maps[roles[0]].shape[1:] != (len(rows), len(columns)):
+            raise ValueError(
+                f"{roles[0]} has {view.maps[roles[0]].shape[1:]} rows and columns for {len(rows)} and {len(columns)} "
+                "tokens: give a token for each position, and no padding"
+            )
+        axes = _axes(name)
         for axis, words in zip(axes, (rows, columns), strict=True):
             tokens[axis] = [str(token) for token in words[:max_length]]
             if len(words) > max_length:
@@ -104,7 +111,7 @@ def _by_kind(maps):
     return kinds
 
 
-def _axes(name, view, rows, columns):
+def _axes(name):
     """Names of the axes; kinds that share tokens share them."""
     if name.startswith("cross"):
         base = ("target", "source")

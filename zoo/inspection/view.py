@@ -45,8 +45,10 @@ class AttentionView:
         side, _, kind = role.split("/")
         if kind == "cross":
             return self.target_tokens, self.source_tokens
-        tokens = self.source_tokens if side == "encoder" else read
-        tokens = tokens if len(tokens) == self.maps[role].shape[-1] else [*self.source_tokens, *read]
+        if side == "encoder":
+            return self.source_tokens, self.source_tokens
+        joint = self.maps[role].shape[-1] > len(read)
+        tokens = [*self.source_tokens, *read] if joint else read
         return tokens, tokens
 
     def matrix(self, role=None, head=None):

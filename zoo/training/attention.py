@@ -116,7 +116,7 @@ class AttentionCallback(Summaries):
 
     def _look_if_due(self):
         step = self.updates
-        if not self.blind and (self.last is None or (step > self.last and self._slot(step) > self._slot(self.last))):
+        if self.last is None or (step > self.last and self._slot(step) > self._slot(self.last)):
             self._look()
 
     def _slot(self, step):
@@ -126,6 +126,17 @@ class AttentionCallback(Summaries):
         return 0 if step == 0 else 1 + math.floor(math.log(step) * (_LOG_SPACED - 2) / math.log(_LONGEST))
 
     def _look(self):
+        if self.blind:
+            return
+        try:
+            self._write_all()
+        except (OSError, tf.errors.OpError) as error:
+            if not self.written:
+                raise  # before training: nothing is lost yet
+            warnings.warn(f"attention is no longer written to {self.logdir}: {error}", stacklevel=2)
+            self.blind = True
+
+    def _write_all(self):
         self.last = self.updates
         found, scalars = [], {}
         for i, (view, gold) in enumerate(zip(self._views(), self.gold, strict=True)):
