@@ -93,3 +93,12 @@ def test_rank_correlation_by_hand():
     weights = np.array([[[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]], [[0.5, 0.2, 0.3], [1 / 3, 1 / 3, 1 / 3]]])
     # Head 1 has the order of both rows. Head 2: ranks 3 1 2 against 1 3 2 give -1; a row that is all alike counts as 0.
     np.testing.assert_allclose(inspection.correlation(weights, worth), [1, -0.5])
+
+
+def test_rows_without_words_are_named():
+    for explain in (inspection.occlusion, inspection.gradient_times_input):
+        for source, targets in ((ROWS * [[1], [0]], TARGETS), (ROWS, [TARGETS[0], []])):
+            with pytest.raises(ValueError, match="row 2 has no source or no target"):
+                explain(small("seq2seq-tiny"), source, targets)
+    with pytest.raises(ValueError, match="bert-tiny writes nothing"):
+        inspection.head_ablation(zoo.build("bert-tiny", vocab=53), {})

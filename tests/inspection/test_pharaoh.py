@@ -50,3 +50,16 @@ def test_what_is_no_link_is_named_with_its_line(part, tmp_path):
 def test_thresholds_are_weights(threshold):
     with pytest.raises(ValueError, match="above 0 and at most 1"):
         inspection.to_pharaoh(VIEW, "decoder/0/cross", threshold=threshold)
+
+
+def test_other_maps_and_heads_are_refused():
+    with pytest.raises(ValueError, match="role 'encoder/0/self': must be one of decoder/0/cross"):
+        inspection.to_pharaoh(VIEW, "encoder/0/self")
+    for head in (1, -1, None):
+        with pytest.raises(ValueError, match="has heads 0 to 0"):
+            inspection.to_pharaoh(VIEW, "decoder/0/cross", head)
+
+
+def test_no_words_no_links():
+    empty = zoo.AttentionView(["</s>"], ["▁a", "</s>"], {"decoder/0/cross": np.ones((1, 2, 1))}, "a")
+    assert inspection.to_pharaoh(empty, "decoder/0/cross") == ""

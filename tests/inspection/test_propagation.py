@@ -2,6 +2,7 @@
 
 import networkx
 import numpy as np
+import pytest
 
 from zoo import inspection
 
@@ -31,3 +32,10 @@ def test_flow_is_the_maximum_flow():
                 graph.add_edge((layer, j), (layer + 1, i), capacity=mean[layer, i, j])
     expected = np.array([[networkx.maximum_flow_value(graph, (0, j), (3, i)) for j in range(5)] for i in range(5)])
     np.testing.assert_allclose(inspection.flow(weights), expected / expected.sum(1, keepdims=True), atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5), (2, 3, 5, 7), (0, 3, 5, 5)])
+def test_other_shapes_are_refused(shape):
+    for function in (inspection.rollout, inspection.flow):
+        with pytest.raises(ValueError, match="must be those of self-attention"):
+            function(np.ones(shape))

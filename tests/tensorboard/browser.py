@@ -111,8 +111,17 @@ OTHERS = {
 }
 
 
+def written_at(step):
+    """A record whose target the model wrote: other words at another step, as many."""
+    target = ["▁kedi", "</s>"] if step else ["▁köpek", "</s>"]
+    return single("cross", "target", "source", 1, 1, {"target": target, "source": SOURCE}, "as it writes", seed=step)
+
+
 def write_runs(logdir):
-    """Two runs with three steps, and a run with a record of each other form."""
+    """Two runs with three steps, a run with a record of each other form, and one whose targets change."""
+    with tf.summary.create_file_writer(str(logdir / "writes")).as_default():
+        for step in (0, 1):
+            write_record("01", written_at(step), statistics_of(written_at(step)), step)
     for run in (0, 1):
         with tf.summary.create_file_writer(str(logdir / f"run{run}")).as_default():
             for step in STEPS:

@@ -166,6 +166,13 @@ def test_history_is_read_back(tmp_path):
     step, blobs, values = found["a"]["attention/01"][1]
     assert unpack(blobs).tokens["target"] == TARGET
     np.testing.assert_array_equal(values, statistics_of(record_at(step)))
+    write(tmp_path / "a", (7, 41))  # a resumed run writes its first step again
+    with tf.summary.create_file_writer(str(tmp_path / "bad")).as_default():
+        tf.summary.write("attention/01", tf.constant([b"{}"]), step=1, metadata=_metadata("blob_sequence"))
+    with pytest.warns(UserWarning, match="bad, attention/01, step 1 is left out: this is no attention record"):
+        again = read_history(tmp_path)
+    assert [step for step, *_ in again["a"]["attention/01"]] == [0, 7, 40, 41]
+    assert "bad" not in again
     with pytest.raises(FileNotFoundError, match="no folder"):
         read_history(tmp_path / "nothing")
     (tmp_path / "empty").mkdir()

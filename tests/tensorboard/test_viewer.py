@@ -19,6 +19,7 @@ from tests.tensorboard.browser import (
     tensorboard,
     wait_for,
     write_runs,
+    written_at,
 )
 
 pytestmark = needs_chromium
@@ -135,6 +136,29 @@ def test_two_runs_side_by_side_and_their_difference(watched, address):
     assert frame.locator("canvas[data-view=other]").count() == 0
     frame.get_by_label("compare with").select_option("run0")
     wait_for(lambda: "minus run0, step 0" in frame.inner_text("figcaption >> nth=0"))
+
+
+def test_what_cannot_be_compared_is_said_and_the_bar_stays(watched, address):
+    frame = opened(watched, address, run="writes", other="writes", view="difference")
+    mine, other = ([written_at(step).kinds[0].weights[0, 0, 0, 1]] for step in (1, 0))
+    text = cell_text(frame, 0, 1)
+    assert text.startswith("_kedi → _dog: ")
+    assert "; the other, _köpek → _dog: " in text
+    assert [float(found) for found in re.findall(r"-?\d\.\d{3}", text)] == pytest.approx(mine + other, abs=NEAR)
+    assert "other tokens: the two are not subtracted" in frame.inner_text("main")
+    frame = opened(watched, address, run="run0", kind="encoder", other="writes")
+    assert "Nothing to compare with: there is no attention of the kind encoder" in frame.inner_text("main")
+    frame.get_by_label("compare with").select_option("run1")
+    frame.wait_for_selector("canvas[data-view=other]")
+
+
+def test_what_a_kind_does_not_have_falls_back_to_one_head(watched, address):
+    frame = opened(watched, address, run="run0", kind="encoder", how="rollout")
+    frame.get_by_role("tab", name="target to source").click()
+    wait_for(lambda: re.match(r"layer \d, head \d", frame.inner_text("figcaption >> nth=0")))
+    for how in ("worth", "constructor"):
+        frame = opened(watched, address, run="run0", how=how, layer="1.5", heads="x,0.5")
+        assert re.match(r"layer \d, head \d", frame.inner_text("figcaption >> nth=0"))
 
 
 def test_numbers_curves_sorting_and_the_best_head(watched, address):

@@ -220,9 +220,56 @@ def test_a_token_for_each_position(tmp_path):
         (([], "log"), "examples is empty"),
         ((PAIRS, "log"), "no text model was given"),
         ((PAIRS, "log", object(), 0), "every=0"),
+        ((PAIRS, "log", object(), True), "every=True"),
         ((PAIRS, "log", object(), None, [None]), "1 gold alignments for 4 examples"),
+        ((PAIRS, "log", object(), None, ["0-0"] * 4), "read_pharaoh"),
+        ((PAIRS, None, object()), "logdir=None"),
+        ((["ab"], "log", object()), "'ab' is no example"),
+        (([("a", "b", "c")], "log", object()), "is no example"),
+        (([(1, "b")], "log", object()), "is no example"),
     ],
 )
 def test_mistakes_are_said_before_training(arguments, words):
     with pytest.raises(ValueError, match=words):
         AttentionCallback(*arguments)
+
+
+def test_a_causal_stack_of_keras_hub(tmp_path):
+    sizes = {"num_layers": 1, "num_heads": 3, "hidden_dim": 12, "intermediate_dim": 17, "max_sequence_length": 9}
+    backbone = keras_hub.models.GPT2Backbone(53, **sizes)
+    ids = np.array([[7, 11, 3]])
+    inputs = {"token_ids": ids, "padding_mask": np.ones_like(ids)}
+    backbone.compile("sgd", "mse")
+    look = AttentionCallback([Example(inputs, ["a", "b", "c"])], tmp_path, every=np.int64(1))
+    backbone.fit(inputs, np.zeros((1, 3, 12)), verbose=0, callbacks=[look])
+    found = records(read(tmp_path), "attention/01")[1]
+    assert (found.kinds[0].name, found.kinds[0].weights.shape) == ("decoder", (1, 3, 3, 3))
+    assert found.tokens["read"] == ["a", "b", "c"]
+
+
+def test_weights_that_are_no_numbers_are_said(tokenizer, tmp_path):
+    text = text_of(tokenizer)
+    look = AttentionCallback(PAIRS[:1], tmp_path, text=text, every=1)
+    fit(text, tokenizer, look, steps=1)
+    text.model.set_weights([weight * np.nan for weight in text.model.get_weights()])
+    fit(text, tokenizer, look, steps=1)
+    events = read(tmp_path)
+    assert (
+        "cross: there are weights that are not a number; they are shown as 0"
+        in records(events, "attention/01")[2].notes
+    )
+    assert np.isnan(tf.make_ndarray(events.Tensors("attention/01/stats")[-1].tensor_proto)).all()
+
+
+def test_what_training_it_is_of(tokenizer, tmp_path):
+    text = text_of(tokenizer)
+    look = AttentionCallback(PAIRS[:1], tmp_path, text=text, every=1)
+    with pytest.raises(ValueError, match="text holds another model than the one in training"):
+        fit(text_of(tokenizer), tokenizer, look)
+    fit(text, tokenizer, look, steps=2)
+    text.model.compile("sgd", loss=zoo.TokenCrossEntropy())
+    with pytest.raises(ValueError, match="at update 0, but .* has step 2: give a new training"):
+        fit(text, tokenizer, look)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="attention cannot be written to"):
+        fit(text, tokenizer, AttentionCallback(PAIRS[:1], tmp_path / "file", text=text))

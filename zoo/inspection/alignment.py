@@ -26,6 +26,8 @@ class WordAttention:
 
         A target word with no weight at all gets none (Luong et al. 2015, section 5.4, and their Table 6).
         """
+        if not self.weights.size:
+            return set()
         best = self.weights.argmax(axis=1)
         return {(int(s), t) for t, s in enumerate(best) if self.weights[t, s] > 0}
 

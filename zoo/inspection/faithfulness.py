@@ -23,10 +23,11 @@ def occlusion(model, source, targets):
         targets: for each row, the ids of its target, EOS included.
     Returns:
         For each row, float32 (T, S): its tokens', without padding. Nats.
+    Raises:
+        ValueError: a row without source or target.
     """
     found = []
-    for row, ids in zip(np.asarray(source), targets, strict=True):
-        row = row[: int((row != PAD).sum())]
+    for row, ids in _pairs(source, targets):
         variants = np.repeat(row[None], len(row) + 1, axis=0)
         np.fill_diagonal(variants[1:], UNK)
         log_probs = score(model, (variants, np.repeat(np.asarray(ids)[None], len(variants), axis=0)))
@@ -45,9 +46,7 @@ def gradient_times_input(model, source, targets):
     Args, Returns: see `occlusion`.
     """
     found = []
-    for row, ids in zip(np.asarray(source), targets, strict=True):
-        row = row[: int((row != PAD).sum())]
-        ids = np.asarray(ids, "int32")
+    for row, ids in _pairs(source, targets):
         count = len(ids)  # one copy of the pair for each target token, so that one backward pass serves all
         inputs = {"source": np.repeat(row[None], count, axis=0)}
         inputs["target"] = np.repeat(np.concatenate([[BOS], ids[:-1]]).astype("int32")[None], count, axis=0)
@@ -60,6 +59,15 @@ def gradient_times_input(model, source, targets):
 
         found.append(_gradient(objective, np.ones((count, len(row)), "float32")))
     return found
+
+
+def _pairs(source, targets):
+    """Each row's real tokens and its target's ids."""
+    for number, (row, ids) in enumerate(zip(np.asarray(source), targets, strict=True), start=1):
+        row = row[: int((row != PAD).sum())]
+        if not len(row) or not len(ids):
+            raise ValueError(f"row {number} has no source or no target: there is nothing to explain")
+        yield row, np.asarray(ids, "int32")
 
 
 def _gradient(function, x):
@@ -91,6 +99,8 @@ def head_ablation(model, inputs):
         ValueError: a model without heads that can be taken out; the one of a recurrent decoder cannot.
     """
     heads = {}
+    if not hasattr(model, "step"):
+        raise ValueError(f"{model.name} writes nothing: there is no target whose probability could change")
 
     def note(role, weights):
         heads[role] = weights.shape[1]

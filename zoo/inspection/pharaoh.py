@@ -31,8 +31,13 @@ def to_pharaoh(view, role, head=0, reading="predicted", threshold=None):
     Returns:
         str, such as "0-0 1-2", sorted; "" where nothing is linked.
     Raises:
-        ValueError: a threshold that is not above 0 and at most 1.
+        ValueError: a role that is no attention from target to source, a head that is not there, or a threshold that is
+            not above 0 and at most 1.
     """
+    if role not in view.maps or not role.endswith("/cross"):
+        raise ValueError(f"role {role!r}: must be one of {', '.join(r for r in view.maps if r.endswith('/cross'))}")
+    if head not in range(len(view.maps[role])):
+        raise ValueError(f"head {head}: {role} has heads 0 to {len(view.maps[role]) - 1}")
     words = word_attention(view, role, head, reading)
     if threshold is None:
         links = words.links()

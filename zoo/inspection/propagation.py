@@ -17,8 +17,9 @@ def rollout(weights):
     Returns:
         float64 (L, T, T): what each position holds of each input after layers 1 to L.
     """
-    rolled, steps = np.eye(np.shape(weights)[-1]), []
-    for layer in _with_residual(weights):
+    layers = _with_residual(weights)
+    rolled, steps = np.eye(layers.shape[-1]), []
+    for layer in layers:
         rolled = layer @ rolled
         steps.append(rolled)
     return np.stack(steps)
@@ -55,6 +56,8 @@ def flow(weights):
 
 def _with_residual(weights):
     """(L, T, T): half the mean over heads, half the position itself."""
+    if np.ndim(weights) != 4 or 0 in np.shape(weights) or np.shape(weights)[2] != np.shape(weights)[3]:
+        raise ValueError(f"weights have shape {np.shape(weights)}: must be those of self-attention, (L, H, T, T)")
     mean = np.asarray(weights, "float64").mean(axis=1)
     both = 0.5 * mean + 0.5 * np.eye(mean.shape[-1])
     return both / both.sum(axis=-1, keepdims=True)

@@ -45,6 +45,8 @@ def record_of(view, title=None, gold=None, max_length=MOST_TOKENS, max_heads=MOS
             return np.stack([np.asarray(x, "float32")[tuple(slice(n) for n in (max_heads, *limits))] for x in arrays])
 
         weights = stack([view.maps[role] for role in roles], max_length, max_length)
+        if np.isnan(weights).any():
+            notes.append(f"{name}: there are weights that are not a number; they are shown as 0")
         vectors = (None, None)
         if all(role in view.vectors for role in roles):
             vectors = (stack([view.vectors[role][i] for role in roles], max_length) for i in (0, 1))

@@ -25,7 +25,7 @@ class AttentionView:
         read_tokens: T pieces that the decoder read; default BOS, then all target tokens but the last.
         vectors: {role: (queries (H, rows, d), keys (H, columns, d))}, where they were asked for.
         occlusion: (T, S), what each target token's log-probability loses without each source token, or None where it
-            was not asked for (see `zoo.occlusion`).
+            was not asked for (see `zoo.inspection.occlusion`).
     """
 
     source_tokens: list
@@ -41,7 +41,8 @@ class AttentionView:
 
         A decoder without encoder read the source before that.
         """
-        read = self.read_tokens or ["<s>", *self.target_tokens[:-1]]
+        read = ["<s>", *self.target_tokens[:-1]] if self.target_tokens else []
+        read = read if self.read_tokens is None else self.read_tokens
         side, _, kind = role.split("/")
         if kind == "cross":
             return self.target_tokens, self.source_tokens

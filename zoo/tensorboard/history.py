@@ -1,5 +1,6 @@
 """Attention that was written in training, read back from event files."""
 
+import warnings
 from pathlib import Path
 
 from tensorboard.backend.event_processing import event_accumulator, event_multiplexer
@@ -14,10 +15,11 @@ def read_history(logdir):
     Args:
         logdir: folder of one run or of many, as TensorBoard is given it.
     Returns:
-        blobs as `zoo.tensorboard.record.pack` gives them, values as `record_statistics` does, or None.
+        blobs as `zoo.tensorboard.record.pack` gives them, values as `record_statistics` does, or None. Of a step that
+        was written twice, the later. What is damaged is left out, with a warning.
     Raises:
         FileNotFoundError: no such folder.
-        ValueError: no attention in it, or a record that is damaged.
+        ValueError: no attention in it.
     """
     if not Path(logdir).is_dir():
         raise FileNotFoundError(f"no folder {logdir}: name the one that was given to the callback")
@@ -31,11 +33,17 @@ def read_history(logdir):
             values = {}
             if f"{tag}/stats" in tags:
                 values = {event.step: _array(event) for event in runs.Tensors(run, f"{tag}/stats")}
-            steps = found.setdefault(run, {}).setdefault(tag, [])
+            steps = {}
             for event in runs.Tensors(run, tag):
-                blobs = [bytes(blob) for blob in _array(event)]
-                read_header(blobs[0])
-                steps.append((event.step, blobs, values.get(event.step)))
+                try:
+                    blobs = [bytes(blob) for blob in _array(event)]
+                    read_header(blobs[0])
+                except (ValueError, TypeError, IndexError) as error:
+                    warnings.warn(f"{run}, {tag}, step {event.step} is left out: {error}", stacklevel=2)
+                else:
+                    steps[event.step] = blobs, values.get(event.step)
+            if steps:
+                found.setdefault(run, {})[tag] = [(step, *steps[step]) for step in sorted(steps)]
     if not found:
         raise ValueError(f"{logdir} has no attention in it: train with zoo.tensorboard.AttentionCallback")
     return found

@@ -71,7 +71,7 @@ def pack(record):
     for kind in record.kinds:
         entry = {"name": kind.name, "rows": kind.rows, "columns": kind.columns, "layers": list(kind.layers)}
         kinds.append({**entry, "shape": list(kind.weights.shape)})
-        blocks.append(np.rint(255 * np.sqrt(np.clip(kind.weights, 0, 1))).astype("uint8").swapaxes(2, 3))
+        blocks.append(np.rint(255 * np.sqrt(np.clip(np.nan_to_num(kind.weights), 0, 1))).astype("uint8").swapaxes(2, 3))
         names.append([kind.name, "weights", "uint8", list(kind.weights.shape)])
         if kind.queries is not None:
             for which in ("queries", "keys"):
@@ -162,7 +162,7 @@ def statistics(kind):
         entropy = -sum_j w_ij ln w_ij   (nats)          sharpness = max_j w_ij
         distance = sum_j w_ij |j - i (S - 1) / (T - 1)|   (tokens from the diagonal)          first = w_i0
 
-    Each is the mean over rows that attend to anything; rows are scaled to sum to 1.
+    Each is the mean over rows that attend to anything; rows are scaled to sum to 1. A head with NaN has NaN.
     """
     weights = kind.weights.astype("float64")
     sums = weights.sum(axis=-1, keepdims=True)
@@ -177,4 +177,5 @@ def statistics(kind):
         weights[..., 0],
     ]
     means = [(value * alive).sum(-1) / np.maximum(alive.sum(-1), 1) for value in values]
-    return np.stack(means, axis=-1).astype("float32")
+    broken = np.isnan(kind.weights).any(axis=(2, 3))[..., None]
+    return np.where(broken, np.nan, np.stack(means, axis=-1)).astype("float32")

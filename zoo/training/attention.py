@@ -1,6 +1,7 @@
 """The callback that lets attention be seen while a model trains."""
 
 import math
+import os
 import warnings
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from zoo.decoding.protocol import check_whole
 from zoo.inspection.heatmap import head_grid
 from zoo.inspection.maps import attention_maps, attention_vectors
 from zoo.inspection.records import MOST_HEADS, MOST_TOKENS, record_of, record_statistics
@@ -21,6 +23,13 @@ _LONGEST = 1e6  # updates that the log-spaced steps are laid out for
 _PLAIN = {"entropy": 0, "sharpness": 1, "distance": 2, "alignment_error": 4}  # columns of the statistics
 
 
+def _is_pair(example):
+    if not isinstance(example, tuple | list) or len(example) != 2:
+        return False
+    source, target = example
+    return isinstance(source, str) and (target is None or isinstance(target, str))
+
+
 @dataclass(frozen=True)
 class Example:
     """One fixed input of any Keras model, with its tokens.
@@ -28,7 +37,7 @@ class Example:
     Attributes:
         inputs: what the model is called with, for one sentence: arrays whose first axis is 1, without padding.
         source_tokens: tokens of encoder self-attention and of the columns of cross-attention.
-        target_tokens: tokens that the decoder's rows predict; [] for an encoder alone.
+        target_tokens: tokens that the decoder's rows predict; [] for an encoder, or a causal stack, alone.
         read_tokens: tokens that the decoder reads; default "<s>", then all target tokens but the last.
         gold: a gold word alignment, an object with `sure` and `possible` links, or None.
     """
@@ -54,7 +63,7 @@ class AttentionCallback(Summaries):
     Args:
         examples: 4 to 8 `(source, target)` pairs of str, the target None where the model is to write it itself; or
             `Example`s of any Keras model.
-        logdir: folder of the run.
+        logdir: folder of the run; one such callback for each.
         text: the `TextModel` in training, whose tokenizers read the pairs.
         every: updates between two writings, doubled after each 200 writings, which is what TensorBoard keeps; None =
             log-spaced.
@@ -89,11 +98,17 @@ class AttentionCallback(Summaries):
             raise ValueError("examples is empty: give 4 to 8 fixed sentences to look at")
         if text is None and not all(isinstance(example, Example) for example in self.examples):
             raise ValueError("examples are texts, but no text model was given to read them: pass text=, or Examples")
+        for example in self.examples if text is not None else ():
+            if not _is_pair(example):
+                raise ValueError(f"{example!r} is no example: must be (source, target) texts, the target may be None")
+        if not isinstance(logdir, str | os.PathLike):
+            raise ValueError(f"logdir={logdir!r}: must be a folder")
         if gold is not None and len(gold) != len(self.examples):
             raise ValueError(f"there are {len(gold)} gold alignments for {len(self.examples)} examples: give each one")
-        for name, value in {"every": every, "max_length": max_length, "max_heads": max_heads}.items():
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise ValueError(f"{name}={value!r}: must be a whole number of at least 1")
+        if not all(one is None or hasattr(one, "sure") for one in gold or ()):
+            raise ValueError("gold has no `sure` links in it: read alignments with zoo.inspection.read_pharaoh")
+        every = None if every is None else check_whole("every", every, 1)
+        max_length, max_heads = check_whole("max_length", max_length, 1), check_whole("max_heads", max_heads, 1)
         self.text, self.every = text, every
         self.gold = gold or [getattr(example, "gold", None) for example in self.examples]
         self.images, self.vectors = images, vectors
@@ -105,6 +120,13 @@ class AttentionCallback(Summaries):
         self.blind = False
 
     def on_train_begin(self, logs=None):
+        if self.text is not None and self.text.model is not self.model:
+            raise ValueError(f"text holds another model than the one in training, {self.model.name}: pass its own")
+        if self.last is not None and self.updates < self.last:
+            raise ValueError(
+                f"the optimiser is at update {self.updates}, but {self.logdir} has step {self.last}: give a new "
+                "training a callback and a folder of its own"
+            )
         self._look_if_due()
 
     def on_train_batch_end(self, batch, logs=None):
@@ -131,8 +153,8 @@ class AttentionCallback(Summaries):
         try:
             self._write_all()
         except (OSError, tf.errors.OpError) as error:
-            if not self.written:
-                raise  # before training: nothing is lost yet
+            if not self.written:  # before training: nothing is lost yet
+                raise OSError(f"attention cannot be written to {self.logdir}: {error}") from None
             warnings.warn(f"attention is no longer written to {self.logdir}: {error}", stacklevel=2)
             self.blind = True
 

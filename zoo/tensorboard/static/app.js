@@ -10,6 +10,10 @@ import { STYLE } from "./style.js";
 const REFRESH = 15000; // milliseconds between two looks for new steps
 const PLAY = 350; // between two steps
 
+function hasWorth(record, kind) {
+  return kind.name === "cross" && Boolean(record.header.occlusion);
+}
+
 export class Viewer {
   constructor(body, source, permalink) {
     Object.assign(this, { source, permalink });
@@ -124,15 +128,26 @@ export class Viewer {
     }
     state.heads = state.heads.filter((head) => head < heads);
     if (!state.heads.length) state.heads = [0];
+    const joint = kind.rows === kind.columns;
+    const possible = ["head", "mean", "all", ...(joint ? ["rollout"] : []), ...(hasWorth(record, kind) ? ["worth"] : [])];
+    if (!possible.includes(state.how)) state.how = "head";
     const [vectors, other] = await Promise.all([record.vectors(state.kind), this.fetchOther(step)]);
     return turn === this.turn ? { tags, steps, step, stats, record, kinds, kind, vectors, other } : null;
   }
 
-  /** The same kind of attention at the other run or step: {kind, step, steps, run}, or null. */
+  /** The same kind of attention at the other run or step: {kind, step, steps, run}, or {problem}, or null. */
   async fetchOther(step) {
+    if (!this.state.other) return null;
+    try {
+      return await this.fetchCompared(step);
+    } catch (error) {
+      return { problem: `Nothing to compare with: ${error.message}`, steps: [] };
+    }
+  }
+
+  async fetchCompared(step) {
     const { runs, source, state } = this;
-    if (!state.other) return null;
-    if (!runs[state.other].includes(state.tag)) throw new Error(`the run ${visible(state.other)} has no ${visible(state.tag)}: compare another`);
+    if (!runs[state.other].includes(state.tag)) throw new Error(`the run ${visible(state.other)} has no ${visible(state.tag)}`);
     const steps = await source.steps(state.other, state.tag);
     const same = state.other === state.run;
     const other = state.otherStep ?? (same ? steps[0] : steps[nearest(steps, step)]);
@@ -159,7 +174,7 @@ export class Viewer {
         steps: shown.steps,
         otherSteps: shown.other?.steps ?? [],
         kinds: shown.kinds,
-        hasWorth: state.kind === "cross" && Boolean(shown.record.header.occlusion),
+        hasWorth: hasWorth(shown.record, shown.kind),
         windows: [
           ["rows", "fromRow", shown.kind.shape[2], room],
           ["columns", "fromColumn", shown.kind.shape[3], room],

@@ -48,17 +48,19 @@ export class Panels {
     this.rows = places(kind.rowTokens, state.fromRow);
     this.columns = places(kind.columnTokens, state.fromColumn);
     this.matrix = this.cut(this.matrixOf(kind, state.heads[0]));
-    const fits = other && String(other.kind.shape) === String(kind.shape);
+    const fits = other?.kind && String(other.kind.shape) === String(kind.shape);
     this.otherMatrix = fits ? this.cut(this.matrixOf(other.kind, state.heads[0])) : null;
-    const tokens = { rowTokens: this.rows.map((i) => kind.rowTokens[i]), columnTokens: this.columns.map((i) => kind.columnTokens[i]) };
+    this.alike = fits && ["rowTokens", "columnTokens"].every((axis) => JSON.stringify(other.kind[axis]) === JSON.stringify(kind[axis]));
+    const tokensOf = (one) => ({ rowTokens: this.rows.map((i) => one.rowTokens[i]), columnTokens: this.columns.map((i) => one.columnTokens[i]) });
+    const tokens = tokensOf(kind);
     const cross = kind.name === "cross" && record.header.gold;
     const gold = cross ? record.header.gold.map(([i, j]) => [this.rows.indexOf(i), this.columns.indexOf(j)]).filter(([i, j]) => i >= 0 && j >= 0) : [];
-    const difference = this.otherMatrix && state.view === "difference";
+    const difference = this.alike && state.view === "difference";
     const matrix = difference ? differenceOf(this.otherMatrix, this.matrix) : this.matrix;
     const here = `${visible(state.run, 40)}, step ${shown.step}`;
-    const there = other && `${visible(other.run, 40)}, step ${other.step}`;
+    const there = fits && `${visible(other.run, 40)}, step ${other.step}`;
     this.map.draw({ matrix, ...tokens, gold, caption: difference ? `${here} minus ${there}` : `${this.name()} · ${here}` });
-    if (this.otherMatrix && !difference) this.otherMap.draw({ matrix: this.otherMatrix, ...tokens, gold, caption: `${this.name()} · ${there}` });
+    if (this.otherMatrix && !difference) this.otherMap.draw({ matrix: this.otherMatrix, ...tokensOf(other.kind), gold: this.alike ? gold : [], caption: `${this.name()} · ${there}` });
     const heads = state.how === "head" ? state.heads.map((head) => ({ head, matrix: this.cut(headMatrix(kind, state.layer, head)) })) : [{ head: "mean", matrix: this.matrix }];
     this.lines.draw({ heads, ...tokens, threshold: state.threshold });
     this.drawGrid();
@@ -122,7 +124,10 @@ export class Panels {
     const { state, shown } = this;
     const { kind, record, stats, other } = shown;
     const save = (name, make) => element("button", { type: "button", onclick: async () => saveAs(await make(), `attention.${name.toLowerCase()}`) }, name);
-    const notes = [...record.header.notes, ...(other && !fits ? ["the other run's map has another size: it is not shown"] : [])];
+    const notes = [...record.header.notes];
+    if (other?.problem) notes.push(other.problem);
+    else if (other && !fits) notes.push("the other map has another size: it is not shown");
+    else if (fits && !this.alike) notes.push("the other map has other tokens: the two are not subtracted");
     const section = (title, ...parts) => element("section", { "aria-label": title }, element("h2", {}, title), ...parts);
     const several = kind.shape[0] * kind.shape[1] > 1;
     const choose = several ? "Choose one; with Shift, several of a layer for the lines." : "This model has one head.";
@@ -203,7 +208,7 @@ export class Panels {
     const row = cell?.row ?? (this.state.row === null ? undefined : this.rows.indexOf(this.state.row));
     const full = cell?.row !== undefined && cell?.column !== undefined;
     this.map.hover(full ? cell : null);
-    if (this.otherMatrix && this.state.view !== "difference") this.otherMap.hover(full ? cell : null);
+    if (this.otherMatrix && !(this.alike && this.state.view === "difference")) this.otherMap.hover(full ? cell : null);
     this.lines.hover(row === undefined || row < 0 ? null : { row });
     if (row !== undefined && row >= 0 && this.shown.vectors) this.drawNeurons(this.rows[row]);
     this.readout.replaceChildren(full ? this.cellText(cell) : "Point at a cell, or reach the map with Tab and move with the arrow keys.");
@@ -217,6 +222,11 @@ export class Panels {
     const value = this.matrix.data[at].toFixed(3);
     if (!this.otherMatrix) return `${from} → ${to}: ${value}`;
     const other = this.otherMatrix.data[at];
+    if (!this.alike) {
+      const { kind: there } = this.shown.other;
+      const [row2, column2] = [visible(there.rowTokens[this.rows[row]], 40), visible(there.columnTokens[this.columns[column]], 40)];
+      return `${from} → ${to}: ${value}; the other, ${row2} → ${column2}: ${other.toFixed(3)}`;
+    }
     return `${from} → ${to}: ${value}, the other ${other.toFixed(3)}, difference ${(this.matrix.data[at] - other).toFixed(3)}`;
   }
 

@@ -37,8 +37,11 @@ export function fromText(text) {
   const state = { ...DEFAULTS };
   for (const [name, value] of new URLSearchParams(text)) {
     if (!Object.hasOwn(DEFAULTS, name)) continue;
-    if (name === "heads") state.heads = value.split(",").map(Number).filter((head) => head >= 0);
-    else if (NUMBERS.has(name) && value) state[name] = Number.isFinite(Number(value)) ? Number(value) : DEFAULTS[name];
+    if (name === "heads") state.heads = value.split(",").map(Number).filter((head) => Number.isInteger(head) && head >= 0);
+    else if (NUMBERS.has(name) && value) {
+      const fits = name === "threshold" ? Number.isFinite(Number(value)) : Number.isInteger(Number(value));
+      if (fits) state[name] = Number(value);
+    }
     else state[name] = value;
   }
   if (!state.heads.length) state.heads = [0];
@@ -55,7 +58,11 @@ export class Permalink {
 
   read() {
     const part = this.window.location.hash.split("&").find((one) => one.replace(/^#/, "").startsWith(MARK));
-    return fromText(part ? decodeURIComponent(part.slice(part.indexOf(MARK) + MARK.length)) : "");
+    try {
+      return fromText(part ? decodeURIComponent(part.slice(part.indexOf(MARK) + MARK.length)) : "");
+    } catch {
+      return fromText(""); // a link that was cut
+    }
   }
 
   write(state) {
