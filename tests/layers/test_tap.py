@@ -1,6 +1,6 @@
 import pytest
 
-from zoo.layers.tap import closed, emit, listening, tap
+from zoo.layers.tap import closed, edited, emit, listening, tap, vectors
 
 
 def test_emitting_without_a_tap_does_nothing():
@@ -44,3 +44,30 @@ def test_a_role_is_emitted_once():
     with tap(), pytest.raises(ValueError, match="'x' was emitted twice"):
         emit("x", 1)
         emit("x", 2)
+
+
+def test_vectors_are_made_only_for_who_asks():
+    made = []
+
+    def vector(name):
+        return lambda: made.append(name) or name
+
+    with tap():
+        emit("x", 1, vector("q"), vector("k"))
+    assert made == []
+    with vectors() as collected:
+        assert listening()
+        emit("x", 1, vector("q"), vector("k"))
+        emit("y", 2)
+    assert collected == {"x": ("q", "k")}
+    assert not listening()
+
+
+def test_edited_weights_are_gone_on_with_and_seen():
+    with edited(lambda role, weights: weights * 2 if role == "x" else weights), tap() as maps:
+        assert listening()
+        assert emit("x", 3, lambda: 0, lambda: 0) == 6
+        assert emit("y", 3, lambda: 0, lambda: 0) == 3
+        assert emit("z", 3) == 3  # made after the fact, where nothing goes on from it
+    assert maps == {"x": 6, "y": 3, "z": 3}
+    assert emit("x", 3) == 3
