@@ -1,11 +1,15 @@
 """A real Chromium for the tests of the viewer, and the run that they look at."""
 
 import contextlib
+import json
 import re
 import shutil
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
 
 import numpy as np
 import pytest
@@ -150,6 +154,22 @@ def tensorboard(logdir, fast):
             yield found[0]
         finally:
             process.terminate()
+
+
+def ask(address, path, **parameters):
+    """What the plugin answers, as bytes."""
+    with urllib.request.urlopen(
+        f"{address}data/plugin/attention/{path}?{urllib.parse.urlencode(parameters)}"
+    ) as answer:
+        return answer.read()
+
+
+def steps_of(address, run, tag="attention/01"):
+    """The steps that TensorBoard has loaded so far."""
+    try:
+        return [one["step"] for one in json.loads(ask(address, "steps", run=run, tag=tag))["steps"]]
+    except urllib.error.HTTPError:
+        return []
 
 
 class Watched:

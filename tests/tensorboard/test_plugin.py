@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 import urllib.error
-import urllib.request
 
 import numpy as np
 import pytest
@@ -16,9 +15,11 @@ from tests.tensorboard.browser import (
     STEPS,
     TARGET,
     Watched,
+    ask,
     needs_chromium,
     record_at,
     statistics_of,
+    steps_of,
     tensorboard,
     wait_for,
 )
@@ -36,12 +37,6 @@ def write(logdir, steps=STEPS):
             write_record("01", record, statistics_of(record), step)
 
 
-def ask(address, path, **parameters):
-    query = urllib.parse.urlencode(parameters)
-    with urllib.request.urlopen(f"{address}data/plugin/attention/{path}?{query}") as answer:
-        return answer.read()
-
-
 def refused(address, path, **parameters):
     with pytest.raises(urllib.error.HTTPError) as fault:
         ask(address, path, **parameters)
@@ -53,10 +48,10 @@ def refused(address, path, **parameters):
 def test_what_it_answers(fast, tmp_path):
     write(tmp_path / "a", range(150))
     with tensorboard(tmp_path, fast) as address:
-        runs = wait_for(lambda: json.loads(ask(address, "runs")))
-        assert runs == {"a": ["attention/01"]}
+        # None is dropped, the first among them.
+        wait_for(lambda: steps_of(address, "a") == list(range(150)))
+        assert json.loads(ask(address, "runs")) == {"a": ["attention/01"]}
         steps = json.loads(ask(address, "steps", run="a", tag="attention/01"))["steps"]
-        assert [one["step"] for one in steps] == list(range(150))  # none was dropped, the first among them
         blobs = [ask(address, "block", key=key) for key in steps[7]["keys"]]
         assert blobs == pack(record_at(7))
         header = json.loads(ask(address, "header", key=steps[7]["keys"][0]))
@@ -94,7 +89,8 @@ def test_a_damaged_record_is_an_error_box_and_no_more(fast, tmp_path, chromium):
     with open(next((tmp_path / "good").iterdir()), "ab") as file:
         file.write(b"\x00" * 40)  # and a file whose end is torn
     with tensorboard(tmp_path, fast) as address:
-        wait_for(lambda: len(json.loads(ask(address, "runs"))) == 2)
+        wait_for(lambda: len(steps_of(address, "good")) == len(STEPS))
+        wait_for(lambda: all(steps_of(address, "bad", f"attention/{name}") for name in bad))
         page = chromium.new_page()
         for name in bad:
             page.goto(f"{address}#attention&p.attention.view=run%3Dbad%26tag%3Dattention%2F{name}")
@@ -122,6 +118,7 @@ def test_the_first_screen_without_data_says_what_to_type(tmp_path, chromium):
 def test_steps_appear_while_the_page_is_open(tmp_path, chromium):
     write(tmp_path / "a", (0, 1))
     with tensorboard(tmp_path, True) as address:
+        wait_for(lambda: steps_of(address, "a") == [0, 1])
         page = chromium.new_page()
         watched = Watched(page, address)
         page.goto(f"{address}#attention")

@@ -16,6 +16,7 @@ from tests.tensorboard.browser import (
     ready,
     record_at,
     statistics_of,
+    steps_of,
     tensorboard,
     wait_for,
     write_runs,
@@ -34,6 +35,8 @@ def address(request, tmp_path_factory):
     logdir = tmp_path_factory.mktemp("runs")
     write_runs(logdir)
     with tensorboard(logdir, request.param) as found:
+        for run, tag, count in (("run0", "01", 3), ("run1", "01", 3), ("writes", "01", 2), ("forms", "long", 1)):
+            wait_for(lambda run=run, tag=tag, count=count: len(steps_of(found, run, f"attention/{tag}")) == count)
         yield found
 
 
