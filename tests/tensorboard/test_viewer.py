@@ -258,6 +258,8 @@ def test_models_of_other_forms(watched, address, form):
     assert frame.locator("[role=tab]").count() == 1
     assert ("This model has one head" in frame.inner_text("main")) == (form == "recurrent")
     assert number_of(cell_text(frame, 0, 0)) >= 0
+    frame = opened(watched, address, run="forms", tag=f"attention/{form}", threshold=1.0)
+    assert "No weight is that large" in frame.inner_text("main") or form == "decoder"  # whose first row has a 1
 
 
 def test_tokens_are_text(watched, address):

@@ -23,6 +23,7 @@ export class Lines {
         if (weight >= threshold) found.push({ head, weight, row: Math.floor(i / matrix.columns), column: i % matrix.columns });
       });
     }
+    this.none = found.length === 0;
     found.sort((a, b) => b.weight - a.weight);
     const left = this.left_out = Math.max(0, found.length - MOST);
     const names = heads.map(({ head }) => (head === "mean" ? "mean" : head + 1)).join(", ");

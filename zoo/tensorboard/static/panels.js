@@ -108,9 +108,9 @@ export class Panels {
   drawGrid() {
     const { kind } = this.shown;
     const { sort, layer, heads } = this.state;
-    const best = bestHead(this.shown.stats, kind, this.shown.step);
-    const badge = best && { ...best, text: `best AER ${best.error.toFixed(2)}` };
     const all = Array.from({ length: kind.shape[0] * kind.shape[1] }, (_, i) => [Math.floor(i / kind.shape[1]), i % kind.shape[1]]);
+    const best = bestHead(this.shown.stats, kind, this.shown.step);
+    const badge = best && { ...best, text: `${all.length > 1 ? "best " : ""}AER ${best.error.toFixed(2)}` };
     let order = null;
     if (sort !== "layer" && sort in METRICS) {
       const value = ([l, head]) => this.number(sort, l, head) ?? Infinity;
@@ -153,6 +153,7 @@ export class Panels {
         "Lines",
         element("p", { class: "soft" }, "One colour for each chosen head; strong lines carry much weight. Point at a token to see its lines alone."),
         slider("weights from", 0, 1, 0.01, state.threshold, (threshold) => this.set({ threshold })),
+        this.lines.none ? element("p", { class: "soft" }, "No weight is that large: move the slider to the left.") : null,
         this.lines.left_out ? element("p", { class: "soft" }, `${this.lines.left_out} of the weakest lines are left out`) : null,
         this.lines.node,
         element("div", { class: "bar" }, element("button", { type: "button", onclick: () => saveAs(this.lines.toSVG(), "lines.svg") }, "SVG")),
