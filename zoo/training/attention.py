@@ -117,7 +117,6 @@ class AttentionCallback(Summaries):
         self.look = tf.function(attention_maps) if keras.backend.backend() == "tensorflow" else attention_maps
         self.last = None
         self.written, self.notes = 0, ()
-        self.blind = False
 
     def on_train_begin(self, logs=None):
         if self.text is not None and self.text.model is not self.model:
@@ -148,15 +147,7 @@ class AttentionCallback(Summaries):
         return 0 if step == 0 else 1 + math.floor(math.log(step) * (_LOG_SPACED - 2) / math.log(_LONGEST))
 
     def _look(self):
-        if self.blind:
-            return
-        try:
-            self._write_all()
-        except (OSError, tf.errors.OpError) as error:
-            if not self.written:  # before training: nothing is lost yet
-                raise OSError(f"attention cannot be written to {self.logdir}: {error}") from None
-            warnings.warn(f"attention is no longer written to {self.logdir}: {error}", stacklevel=2)
-            self.blind = True
+        self.attempt(self._write_all)
 
     def _write_all(self):
         self.last = self.updates
@@ -164,7 +155,7 @@ class AttentionCallback(Summaries):
         for i, (view, gold) in enumerate(zip(self._views(), self.gold, strict=True)):
             if not view.maps:
                 warnings.warn(f"{self.model.name} has no attention to write", stacklevel=2)
-                self.blind = True
+                self.stopped = True
                 return
             record = record_of(view, gold=gold, notes=self.notes, **self.limits)
             values = record_statistics(record, view, gold)

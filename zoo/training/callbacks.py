@@ -1,6 +1,7 @@
 """Callbacks that write to TensorBoard while `fit()` runs; steps are updates of the optimiser, also after a resume."""
 
 import functools
+import warnings
 
 import keras
 import tensorflow as tf
@@ -13,11 +14,29 @@ def _writer(logdir):
 
 
 class Summaries(keras.callbacks.Callback):
-    """A callback that writes into a run's folder at the optimiser's count of updates."""
+    """A callback that writes into a run's folder at the optimiser's count of updates.
+
+    A folder that cannot be written to is an OSError before training; later, as on a full disk, it is a warning, and
+    the training goes on without.
+    """
 
     def __init__(self, logdir):
         super().__init__()
         self.logdir = str(logdir)
+        self.begun = self.stopped = False
+
+    def attempt(self, write):
+        """Runs `write()`, unless writing has failed before."""
+        if self.stopped:
+            return
+        try:
+            write()
+        except (OSError, tf.errors.OpError) as error:
+            if not self.begun:
+                raise OSError(f"{self.logdir} cannot be written to: {error}") from None
+            warnings.warn(f"nothing more is written to {self.logdir}: {error}", stacklevel=2)
+            self.stopped = True
+        self.begun = True
 
     @property
     def updates(self):
@@ -28,11 +47,15 @@ class Summaries(keras.callbacks.Callback):
 
     def write(self, summary, values):
         """Writes {tag: value} with a `tf.summary` function, at the optimiser's count."""
-        writer = self.writer()
-        with writer.as_default(step=self.updates):
-            for tag, value in values.items():
-                summary(tag, value)
-        writer.flush()
+
+        def write():
+            writer = self.writer()
+            with writer.as_default(step=self.updates):
+                for tag, value in values.items():
+                    summary(tag, value)
+            writer.flush()
+
+        self.attempt(write)
 
 
 class Scalars(Summaries):
@@ -49,6 +72,9 @@ class Scalars(Summaries):
     def __init__(self, logdir, every=20):
         super().__init__(logdir)
         self.every = every
+
+    def on_train_begin(self, logs=None):
+        self.attempt(lambda: self.writer().flush())
 
     def on_train_batch_end(self, batch, logs=None):
         if (batch + 1) % self.every == 0:
