@@ -10,10 +10,6 @@ import { STYLE } from "./style.js";
 const REFRESH = 15000; // milliseconds between two looks for new steps
 const PLAY = 350; // between two steps
 
-function hasWorth(record, kind) {
-  return kind.name === "cross" && Boolean(record.header.occlusion);
-}
-
 export class Viewer {
   constructor(body, source, permalink) {
     Object.assign(this, { source, permalink });
@@ -24,7 +20,7 @@ export class Viewer {
     this.main = element("main", { class: "zoo", "data-state": "loading" }, this.bar, this.panels.node);
     document.head.append(element("style", {}, STYLE));
     body.replaceChildren(this.main);
-    window.addEventListener("themechange", () => this.refresh());
+    window.addEventListener("themechange", () => this.refresh(true));
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -51,10 +47,20 @@ export class Viewer {
     else this.headBy(move === "more" ? 1 : -1);
   }
 
-  stepBy(count) {
+  /** The place of the step that is asked for, which may still be on its way. */
+  place() {
     const { steps } = this.shown;
-    const at = (this.state.step == null ? steps.length - 1 : steps.indexOf(this.state.step)) + count;
-    return this.set({ step: at >= steps.length - 1 ? null : steps[Math.max(at, 0)] });
+    return this.state.step == null ? steps.length - 1 : steps.indexOf(this.state.step);
+  }
+
+  /** Goes to the step at a place; the last one stays the latest as others come. */
+  goTo(place) {
+    const { steps } = this.shown;
+    return this.set({ step: place >= steps.length - 1 ? null : steps[Math.max(place, 0)] });
+  }
+
+  stepBy(count) {
+    return this.goTo(this.place() + count);
   }
 
   headBy(count) {
@@ -128,11 +134,12 @@ export class Viewer {
     }
     state.heads = state.heads.filter((head) => head < heads);
     if (!state.heads.length) state.heads = [0];
-    const joint = kind.rows === kind.columns;
-    const possible = ["head", "mean", "all", ...(joint ? ["rollout"] : []), ...(hasWorth(record, kind) ? ["worth"] : [])];
-    if (!possible.includes(state.how)) state.how = "head";
+    const hows = ["head", "mean", "all"];
+    if (kind.rows === kind.columns) hows.push("rollout");
+    if (kind.worth) hows.push("worth");
+    if (!hows.includes(state.how)) state.how = "head";
     const [vectors, other] = await Promise.all([record.vectors(state.kind), this.fetchOther(step)]);
-    return turn === this.turn ? { tags, steps, step, stats, record, kinds, kind, vectors, other } : null;
+    return turn === this.turn ? { names, tags, steps, step, stats, record, kinds, kind, hows, vectors, other } : null;
   }
 
   /** The same kind of attention at the other run or step: {kind, step, steps, run}, or {problem}, or null. */
@@ -150,9 +157,9 @@ export class Viewer {
     if (!runs[state.other].includes(state.tag)) throw new Error(`the run ${visible(state.other)} has no ${visible(state.tag)}`);
     const steps = await source.steps(state.other, state.tag);
     const same = state.other === state.run;
-    const other = state.otherStep ?? (same ? steps[0] : steps[nearest(steps, step)]);
-    const record = await source.record(state.other, state.tag, steps[nearest(steps, other)]);
-    return { kind: await record.kind(state.kind), step: steps[nearest(steps, other)], steps, run: state.other };
+    const other = steps[nearest(steps, state.otherStep ?? (same ? steps[0] : step))];
+    const record = await source.record(state.other, state.tag, other);
+    return { kind: await record.kind(state.kind), step: other, steps, run: state.other };
   }
 
   drawBar() {
@@ -168,20 +175,21 @@ export class Viewer {
     const bar = controlBar(
       state,
       {
-        runs: Object.keys(this.runs).sort(),
+        runs: shown.names,
         tags: shown.tags,
         titles: (tag) => (tag === state.tag ? visible(shown.record.header.title, 60) : tag.replace("attention/", "sentence ")),
         steps: shown.steps,
+        place: this.place(),
         otherSteps: shown.other?.steps ?? [],
         kinds: shown.kinds,
-        hasWorth: hasWorth(shown.record, shown.kind),
+        hows: shown.hows,
         windows: [
           ["rows", "fromRow", shown.kind.shape[2], room],
           ["columns", "fromColumn", shown.kind.shape[3], room],
         ],
       },
       (changes) => this.set(changes),
-      { on: Boolean(this.playing), toggle: () => this.togglePlay() },
+      { on: Boolean(this.playing), toggle: () => this.togglePlay(), goTo: (place) => this.goTo(place) },
     );
     const name = focused?.getAttribute("aria-label") ?? focused?.textContent;
     this.bar.replaceChildren(bar);

@@ -7,8 +7,14 @@ const SIGNED = { light: [[255, 255, 255], [0, 90, 181], [200, 80, 0]], dark: [[2
 const HEADS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a08000", "#808080"];
 
 /** The theme's name: what TensorBoard or the system asks for. */
-export function theme() {
+function theme() {
   return document.documentElement.dataset.theme === "dark" ? "dark" : "light";
+}
+
+/** Sets the theme, and tells who has drawn in the other one. */
+export function setTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  window.dispatchEvent(new Event("themechange"));
 }
 
 /** [r, g, b] of a weight from 0 to 1. */

@@ -2,33 +2,30 @@
 
 import { choice, element, slider, visible } from "./dom.js";
 
-const HOWS = { head: "one head", mean: "mean of the layer's heads", all: "mean of all layers", rollout: "rollout up to the layer" };
+const HOWS = { head: "one head", mean: "mean of the layer's heads", all: "mean of all layers", rollout: "rollout up to the layer", worth: "leave-one-out (nats)" };
 const SORTS = { layer: "by layer", entropy: "by entropy", sharpness: "by sharpness", distance: "by distance", aer: "by AER" };
 
-/** Builds the bar. `shown` is {runs, tags, titles, steps, otherSteps, kinds, hasWorth, windows}; `set` changes the state. */
+/** Builds the bar. `shown` is {runs, tags, titles, steps, place, otherSteps, kinds, hows, windows}; `set` changes the state. */
 export function controlBar(state, shown, set, play) {
-  const { runs, tags, titles, steps, kinds } = shown;
+  const { runs, tags, titles, steps, place, kinds } = shown;
   const bar = (...parts) => element("div", { class: "bar" }, ...parts);
   const names = (list) => list.map((name) => [name, visible(name, 60)]);
-  const tabs = kinds.map((name) => {
-    const tab = element(
+  const tabs = kinds.map((name) =>
+    element(
       "button",
       { type: "button", role: "tab", "aria-selected": String(name === state.kind), "data-kind": name, onclick: () => set({ kind: name, layer: null, heads: [0], row: null }) },
       { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "target to source" }[name] ?? name,
-    );
-    return tab;
-  });
+    ),
+  );
   const first = bar(
     element("h1", {}, "Attention"),
     choice("run", names(runs), state.run, (run) => set({ run, step: null, row: null })),
     choice("sentence", tags.map((tag) => [tag, titles(tag)]), state.tag, (tag) => set({ tag, row: null, fromRow: 0, fromColumn: 0 })),
-    element("span", { role: "tablist", "aria-label": "kind of attention", class: "bar", style: null }, ...tabs),
+    element("span", { role: "tablist", "aria-label": "kind of attention", class: "bar" }, ...tabs),
   );
-  const place = state.step == null ? steps.length - 1 : steps.indexOf(state.step);
-  const go = (i) => set({ step: i >= steps.length - 1 ? null : steps[Math.max(i, 0)] });
   const parts = [];
   if (steps.length > 1) {
-    const training = slider("training step", 0, steps.length - 1, 1, place, go);
+    const training = slider("training step", 0, steps.length - 1, 1, place, play.goTo);
     training.classList.add("steps");
     parts.push(
       element("button", { type: "button", "aria-label": "play through the steps", "aria-pressed": String(play.on), onclick: play.toggle }, play.on ? "❚❚" : "▶"),
@@ -46,10 +43,8 @@ export function controlBar(state, shown, set, play) {
     }
     parts.push(choice("as", [["side", "side by side"], ["difference", "difference"]], state.view, (view) => set({ view })));
   }
-  const hows = Object.entries(HOWS).filter(([how]) => how !== "rollout" || !state.kind.startsWith("cross"));
-  if (shown.hasWorth) hows.push(["worth", "leave-one-out (nats)"]);
   const second = [
-    choice("show", hows, state.how, (how) => set({ how })),
+    choice("show", shown.hows.map((how) => [how, HOWS[how]]), state.how, (how) => set({ how })),
     choice("sort heads", Object.entries(SORTS), state.sort, (sort) => set({ sort })),
     choice("special tokens", [["show", "shown"], ["hide", "hidden, rows renormalised"]], state.special, (special) => set({ special, row: null })),
   ];

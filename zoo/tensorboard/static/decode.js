@@ -58,13 +58,14 @@ export class AttentionRecord {
     this.waiting = new Map();
   }
 
-  /** The kind of attention of a name: {name, rows, columns, layers, shape [L, H, T, S], tokens, weights}. */
+  /** The kind of attention of a name: {name, rows, columns, layers, shape [L, H, T, S], tokens, weights, worth}. */
   async kind(name) {
     const entry = this.header.kinds.find((kind) => kind.name === name);
     if (!entry) throw new Error(`there is no attention of the kind ${name}`);
-    const { tokens } = this.header;
+    const { tokens, occlusion } = this.header;
     const weights = await this.block(name, "weights");
-    return { ...entry, rowTokens: tokens[entry.rows], columnTokens: tokens[entry.columns], weights };
+    const worth = name === "cross" && occlusion ? occlusion : null;
+    return { ...entry, rowTokens: tokens[entry.rows], columnTokens: tokens[entry.columns], weights, worth };
   }
 
   /** Queries and keys of a kind, or null: {queries, keys, width}. */

@@ -24,7 +24,7 @@ export function drawn(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** A token with nothing invisible in it: control, format and direction characters as \uXXXX, the word sign as _. */
+/** A token with nothing invisible in it: control, format and direction characters by their code, the word sign as _. */
 export function visible(token, longest = LONGEST_TEXT) {
   const plain = String(token).replaceAll("▁", "_");
   const parts = [];

@@ -1,18 +1,14 @@
 // Where TensorBoard starts the viewer.
 
 import { Viewer } from "./app.js";
+import { setTheme } from "./colours.js";
 import { Permalink } from "./state.js";
 import { TensorBoardSource } from "./tensorboard.js";
 
 function followTheme(body) {
-  const set = () => {
-    document.documentElement.dataset.theme = body.classList.contains("dark-mode") ? "dark" : "light";
-  };
+  const set = () => setTheme(body.classList.contains("dark-mode"));
   set();
-  new MutationObserver(() => {
-    set();
-    window.dispatchEvent(new Event("themechange"));
-  }).observe(body, { attributes: true, attributeFilter: ["class"] });
+  new MutationObserver(set).observe(body, { attributes: true, attributeFilter: ["class"] });
 }
 
 export function render() {

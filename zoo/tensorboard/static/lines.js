@@ -25,7 +25,7 @@ export class Lines {
     }
     this.none = found.length === 0;
     found.sort((a, b) => b.weight - a.weight);
-    const left = this.left_out = Math.max(0, found.length - MOST);
+    const left = (this.leftOut = Math.max(0, found.length - MOST));
     const names = heads.map(({ head }) => (head === "mean" ? "mean" : head + 1)).join(", ");
     const cut = left ? `, the ${left} weakest left out` : "";
     this.node.setAttribute("aria-label", `lines from tokens to what they attend to, heads ${names}${cut}`);

@@ -29,13 +29,13 @@ export class Neurons {
         return drawn("rect", { x: x + d * cell, y, width: cell + 0.5, height: LINE - 3, fill });
       });
     const places = { query: SIDE, keys: SIDE + WIDE + 20, products: SIDE + 2 * (WIDE + 20), sums: SIDE + 3 * (WIDE + 20) };
-    const head_line = (x, text) => drawn("text", { x, y: 12 }, text);
+    const title = (x, text) => drawn("text", { x, y: 12 }, text);
     const nodes = [
-      head_line(places.query, "query q"),
-      head_line(places.keys, "keys k"),
-      head_line(places.products, "q × k"),
-      head_line(places.sums, "q · k"),
-      head_line(places.sums + 60, "weight"),
+      title(places.query, "query q"),
+      title(places.keys, "keys k"),
+      title(places.products, "q × k"),
+      title(places.sums, "q · k"),
+      title(places.sums + 60, "weight"),
       drawn("text", { x: SIDE - 6, y: 32, "text-anchor": "end" }, label(kind.rowTokens[row])),
       ...strip(query, Math.max(1e-6, sizes(query)), places.query, 20),
     ];

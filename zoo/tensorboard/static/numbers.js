@@ -51,23 +51,16 @@ export function rolledOut(kind, layer) {
   return { rows: size, columns: size, data: rolled };
 }
 
-/** A matrix cut to some rows and columns; with `renormalise`, rows are scaled to sum to what they summed to before. */
-export function cutMatrix(matrix, rows, columns, renormalise) {
+/** A matrix cut to some rows and columns; rows are scaled to sum over the columns `kept` to what they summed to in all. */
+export function cutMatrix(matrix, rows, columns, kept = null) {
   const data = new Float32Array(rows.length * columns.length);
   rows.forEach((row, i) => {
-    const start = row * matrix.columns;
-    let whole = 0;
-    let kept = 0;
-    if (renormalise) {
-      for (let j = 0; j < matrix.columns; j++) whole += matrix.data[start + j];
-      for (const column of columns) kept += matrix.data[start + column];
-    }
-    const factor = renormalise && kept > 0 ? whole / kept : 1;
-    columns.forEach((column, j) => {
-      data[i * columns.length + j] = matrix.data[start + column] * factor;
-    });
+    const whole = matrix.data.subarray(row * matrix.columns, (row + 1) * matrix.columns);
+    const sum = kept ? kept.reduce((total, column) => total + whole[column], 0) : 0;
+    const factor = sum > 0 ? whole.reduce((total, weight) => total + weight, 0) / sum : 1;
+    columns.forEach((column, j) => (data[i * columns.length + j] = whole[column] * factor));
   });
-  return { rows: rows.length, columns: columns.length, data };
+  return { rows: rows.length, columns: columns.length, data, signed: matrix.signed };
 }
 
 /** b - a. */

@@ -11,6 +11,7 @@ import { Neurons } from "./neurons.js";
 import { bestHead, cutMatrix, differenceOf, headMatrix, headNumbers, isSpecial, layerMean, rolledOut, wholeMean, written } from "./numbers.js";
 
 const ROOM = 96; // tokens of an axis that are shown at a time
+const soft = (...text) => element("p", { class: "soft" }, ...text);
 const METRICS = { entropy: "entropy (nats)", sharpness: "largest weight of a row", distance: "distance from the diagonal (tokens)", first: "weight on the first token", aer: "alignment error, row = word predicted", aer_read: "alignment error, row = word read" };
 
 export class Panels {
@@ -41,16 +42,16 @@ export class Panels {
   draw(state, shown) {
     Object.assign(this, { state, shown });
     const { kind, record, other } = shown;
-    const places = (tokens, from) => {
-      const kept = tokens.map((_, i) => i).filter((i) => state.special === "show" || !isSpecial(tokens[i]));
-      return kept.slice(Math.min(from, Math.max(0, kept.length - ROOM))).slice(0, ROOM);
-    };
-    this.rows = places(kind.rowTokens, state.fromRow);
-    this.columns = places(kind.columnTokens, state.fromColumn);
+    const words = (tokens) => tokens.map((_, i) => i).filter((i) => state.special === "show" || !isSpecial(tokens[i]));
+    const inRoom = (kept, from) => kept.slice(Math.min(from, Math.max(0, kept.length - ROOM))).slice(0, ROOM);
+    this.kept = words(kind.columnTokens);
+    this.rows = inRoom(words(kind.rowTokens), state.fromRow);
+    this.columns = inRoom(this.kept, state.fromColumn);
     this.matrix = this.cut(this.matrixOf(kind, state.heads[0]));
-    const fits = other?.kind && String(other.kind.shape) === String(kind.shape);
-    this.otherMatrix = fits ? this.cut(this.matrixOf(other.kind, state.heads[0])) : null;
-    this.alike = fits && ["rowTokens", "columnTokens"].every((axis) => JSON.stringify(other.kind[axis]) === JSON.stringify(kind[axis]));
+    const there = other?.kind;
+    const fits = there && String(there.shape) === String(kind.shape) && (state.how !== "worth" || there.worth);
+    this.otherMatrix = fits ? this.cut(this.matrixOf(there, state.heads[0])) : null;
+    this.alike = fits && ["rowTokens", "columnTokens"].every((axis) => JSON.stringify(there[axis]) === JSON.stringify(kind[axis]));
     const tokensOf = (one) => ({ rowTokens: this.rows.map((i) => one.rowTokens[i]), columnTokens: this.columns.map((i) => one.columnTokens[i]) });
     const tokens = tokensOf(kind);
     const cross = kind.name === "cross" && record.header.gold;
@@ -58,36 +59,34 @@ export class Panels {
     const difference = this.alike && state.view === "difference";
     const matrix = difference ? differenceOf(this.otherMatrix, this.matrix) : this.matrix;
     const here = `${visible(state.run, 40)}, step ${shown.step}`;
-    const there = fits && `${visible(other.run, 40)}, step ${other.step}`;
-    this.map.draw({ matrix, ...tokens, gold, caption: difference ? `${here} minus ${there}` : `${this.name()} · ${here}` });
-    if (this.otherMatrix && !difference) this.otherMap.draw({ matrix: this.otherMatrix, ...tokensOf(other.kind), gold: this.alike ? gold : [], caption: `${this.name()} · ${there}` });
+    const otherName = fits && `${visible(other.run, 40)}, step ${other.step}`;
+    this.map.draw({ matrix, ...tokens, gold, caption: difference ? `${here} minus ${otherName}` : `${this.name()} · ${here}` });
+    if (this.otherMatrix && !difference) this.otherMap.draw({ matrix: this.otherMatrix, ...tokensOf(there), gold: this.alike ? gold : [], caption: `${this.name()} · ${otherName}` });
     const heads = state.how === "head" ? state.heads.map((head) => ({ head, matrix: this.cut(headMatrix(kind, state.layer, head)) })) : [{ head: "mean", matrix: this.matrix }];
     this.lines.draw({ heads, ...tokens, threshold: state.threshold });
     this.drawGrid();
     this.node.replaceChildren(...this.sections(fits, difference, matrix));
+    this.numbers.replaceChildren(this.headText());
+    this.neuronRow = null;
     this.hover(null);
   }
 
   /** What is shown of a kind: a head, a mean, the rollout, or what tokens are worth. */
   matrixOf(kind, head) {
     const { how, layer } = this.state;
-    const { occlusion } = this.shown.record.header;
-    if (how === "worth" && occlusion && kind.name === "cross") {
+    if (how === "worth") {
       const [, , rows, columns] = kind.shape;
-      return { rows, columns, data: Float32Array.from(occlusion.slice(0, rows).flatMap((row) => row.slice(0, columns))), signed: true };
+      return { rows, columns, data: Float32Array.from(kind.worth.slice(0, rows).flatMap((row) => row.slice(0, columns))), signed: true };
     }
-    if (how === "rollout" && kind.rows === kind.columns) return rolledOut(kind, layer);
+    if (how === "rollout") return rolledOut(kind, layer);
     if (how === "all") return wholeMean(kind);
     return how === "mean" ? layerMean(kind, layer) : headMatrix(kind, layer, head);
   }
 
   /** The shown rows and columns; without special tokens, a row keeps the sum that it had over all columns. */
   cut(matrix) {
-    const hiding = this.state.special === "hide";
-    const kept = this.shown.kind.columnTokens.map((_, i) => i).filter((i) => !hiding || !isSpecial(this.shown.kind.columnTokens[i]));
-    const all = cutMatrix(matrix, this.rows, kept, hiding && !matrix.signed);
-    const places = this.columns.map((column) => kept.indexOf(column));
-    return { ...cutMatrix(all, this.rows.map((_, i) => i), places, false), signed: matrix.signed };
+    const rescaled = this.state.special === "hide" && !matrix.signed;
+    return cutMatrix(matrix, this.rows, this.columns, rescaled ? this.kept : null);
   }
 
   name() {
@@ -134,14 +133,14 @@ export class Panels {
     const left = element(
       "div",
       { class: "column" },
-      section(several ? "All heads" : "The head", element("p", { class: "soft" }, choose), this.grid.node),
+      section(several ? "All heads" : "The head", soft(choose), this.grid.node),
     );
     const legend = difference ? SIGNED_LEGEND : matrix.signed ? WORTH_LEGEND : LEGEND;
     const parts = [
       left,
       section(
         "Weights",
-        element("p", { class: "soft" }, meaning(kind.name), " ", legend, record.header.gold && kind.name === "cross" ? "Framed: links of the gold alignment." : ""),
+        soft(meaning(kind.name), " ", legend, record.header.gold && kind.name === "cross" ? "Framed: links of the gold alignment." : ""),
         element("div", { class: "pair" }, this.map.node, this.otherMatrix && !difference ? this.otherMap.node : null),
         this.legend(matrix),
         this.readout,
@@ -151,10 +150,10 @@ export class Panels {
       ),
       section(
         "Lines",
-        element("p", { class: "soft" }, "One colour for each chosen head; strong lines carry much weight. Point at a token to see its lines alone."),
+        soft("One colour for each chosen head; strong lines carry much weight. Point at a token to see its lines alone."),
         slider("weights from", 0, 1, 0.01, state.threshold, (threshold) => this.set({ threshold })),
-        this.lines.none ? element("p", { class: "soft" }, "No weight is that large: move the slider to the left.") : null,
-        this.lines.left_out ? element("p", { class: "soft" }, `${this.lines.left_out} of the weakest lines are left out`) : null,
+        this.lines.none ? soft("No weight is that large: move the slider to the left.") : null,
+        this.lines.leftOut ? soft(`${this.lines.leftOut} of the weakest lines are left out`) : null,
         this.lines.node,
         element("div", { class: "bar" }, element("button", { type: "button", onclick: () => saveAs(this.lines.toSVG(), "lines.svg") }, "SVG")),
       ),
@@ -172,22 +171,23 @@ export class Panels {
       left.append(
         section(
           "In training",
-          element("p", { class: "soft" }, `A line for each head of layer ${state.layer + 1}, the chosen one thick. Click to go to a step.`),
+          soft(`A line for each head of layer ${state.layer + 1}, the chosen one thick. Click to go to a step.`),
           choice("number", known.map((name) => [name, METRICS[name] ?? name]), metric, (name) => this.set({ metric: name })),
           this.curves.node,
         ),
       );
     }
     if (shown.vectors) {
-      this.drawNeurons(this.rows[0]);
       const about = "How a weight comes about: the query of the row that you point at, times each key, summed, then the softmax over what may be seen.";
-      parts.push(section("Neurons", element("p", { class: "soft" }, about), this.neurons.node));
+      parts.push(section("Neurons", soft(about), this.neurons.node));
     }
     return parts;
   }
 
+  /** Draws the neurons of a row, where it is another than before: it is much to draw for each move of a pointer. */
   drawNeurons(row) {
-    if (!this.shown.vectors || row === undefined) return;
+    if (!this.shown.vectors || row === undefined || row === this.neuronRow) return;
+    this.neuronRow = row;
     const { kind, vectors } = this.shown;
     this.neurons.draw({ kind, vectors, layer: this.state.layer, head: this.state.heads[0], row, columns: this.columns });
   }
@@ -210,10 +210,10 @@ export class Panels {
     const full = cell?.row !== undefined && cell?.column !== undefined;
     this.map.hover(full ? cell : null);
     if (this.otherMatrix && !(this.alike && this.state.view === "difference")) this.otherMap.hover(full ? cell : null);
-    this.lines.hover(row === undefined || row < 0 ? null : { row });
-    if (row !== undefined && row >= 0 && this.shown.vectors) this.drawNeurons(this.rows[row]);
+    const marked = row !== undefined && row >= 0;
+    this.lines.hover(marked ? { row } : null);
+    this.drawNeurons(marked ? this.rows[row] : (this.neuronRow ?? this.rows[0]));
     this.readout.replaceChildren(full ? this.cellText(cell) : "Point at a cell, or reach the map with Tab and move with the arrow keys.");
-    this.numbers.replaceChildren(this.headText());
   }
 
   cellText({ row, column }) {

@@ -1,6 +1,6 @@
 // What is looked at, and its form in the page's address, so that a link shows the same.
 
-export const DEFAULTS = {
+const DEFAULTS = {
   run: "",
   tag: "",
   step: null, // null = the latest
@@ -23,7 +23,7 @@ export const DEFAULTS = {
 const NUMBERS = new Set(["step", "layer", "otherStep", "threshold", "row", "fromRow", "fromColumn"]);
 
 /** The state as text: only what is not as it is at first. */
-export function toText(state) {
+function toText(state) {
   const parameters = new URLSearchParams();
   for (const [name, first] of Object.entries(DEFAULTS)) {
     const [now, before] = [String(state[name] ?? ""), String(first ?? "")];
@@ -33,7 +33,7 @@ export function toText(state) {
 }
 
 /** The state of a text; what it does not know is left out. */
-export function fromText(text) {
+function fromText(text) {
   const state = { ...DEFAULTS };
   for (const [name, value] of new URLSearchParams(text)) {
     if (!Object.hasOwn(DEFAULTS, name)) continue;
