@@ -202,12 +202,10 @@ def _attend(options):
     print(view.text)
     view.print(role=options.role, head=options.head)
     if options.png:
-        Path(options.png).parent.mkdir(parents=True, exist_ok=True)
-        view.png(options.png, role=options.role, head=options.head)
+        view.png(_placed(options.png), role=options.role, head=options.head)
         print(f"saved {options.png}")
     if options.html:
-        Path(options.html).parent.mkdir(parents=True, exist_ok=True)
-        view.html(options.html)
+        view.html(_placed(options.html))
         print(f"saved {options.html}")
 
 
@@ -216,10 +214,17 @@ def _attend_history(options):
         raise ValueError("--logdir takes no model and no sentence, and needs --html FILE to write to")
     zoo.quiet()
     history = zoo.tensorboard.read_history(options.logdir)
-    Path(options.html).parent.mkdir(parents=True, exist_ok=True)
-    Path(options.html).write_text(zoo.inspection.page(history, title=options.logdir), encoding="utf-8")
+    page = zoo.inspection.page(history, title=options.logdir)
+    _placed(options.html).write_text(page, encoding="utf-8")
     steps = sum(len(steps) for tags in history.values() for steps in tags.values())
     print(f"saved {options.html}: {len(history)} runs, {steps} maps of sentences")
+
+
+def _placed(path):
+    """A path that is to be written, its folder made."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def _load(folder):

@@ -15,7 +15,7 @@ from zoo.folders import open_folder, save_folder
 from zoo.generation import replace_unknown, row_batches, search
 from zoo.ids import BOS, EOS, PAD, UNK
 from zoo.inspection.faithfulness import occlusion
-from zoo.inspection.maps import attention_maps, attention_vectors, cut_maps, cut_vectors
+from zoo.inspection.maps import cut_maps, cut_vectors, observe
 from zoo.inspection.view import AttentionView
 from zoo.registry import load_model
 from zoo.text.tokenizer import Tokenizer
@@ -227,13 +227,13 @@ class TextModel:
         view = next(self._views(source, [ids], vectors))
         if not occlude:
             return view
-        order = self._order(int((source[0] != PAD).sum()))
-        return replace(view, occlusion=occlusion(self.model, source[:, : longest(source)], [ids])[0][:, order])
+        (worth,) = occlusion(self.model, source, [ids])
+        return replace(view, occlusion=worth[:, self._order(worth.shape[1])])
 
-    def attend_pairs(self, pairs, vectors=False, look=attention_maps):
+    def attend_pairs(self, pairs, vectors=False, look=observe):
         """Runs many pairs, the decoder forced along each target; yields an AttentionView for each, as `attend` gives.
 
-        `look` is `attention_maps` or a compiled form of it. ValueErrors name the row of a source that cannot be.
+        `look` is `observe` or a compiled form of it. ValueErrors name the row of a source that cannot be.
         """
         targets = [[*row, EOS] for row in self.target_tokenizer.encode([target for _, target in pairs])]
         views = {}
@@ -241,15 +241,14 @@ class TextModel:
             views.update(zip(members, self._views(source, [targets[i] for i in members], vectors, look), strict=True))
         return (views[i] for i in range(len(pairs)))
 
-    def _views(self, source, targets, with_vectors=False, look=attention_maps):
+    def _views(self, source, targets, with_vectors=False, look=observe):
         """Yields the attention of source rows (B, S) for their targets, lists of ids that end in EOS; B may be more."""
         source = source[:, : longest(source)]
         inputs = np.full((len(source), max(map(len, targets))), PAD, "int32")
         for row, ids in zip(inputs, targets, strict=False):
             row[: len(ids)] = [BOS, *ids[:-1]]
-        maps = look(self.model, {"source": source, "target": inputs})
+        maps, vectors = look(self.model, {"source": source, "target": inputs}, with_vectors)
         maps = {role: np.asarray(weights) for role, weights in maps.items()}
-        vectors = attention_vectors(self.model, {"source": source, "target": inputs}) if with_vectors else {}
         for row, ids in enumerate(targets):
             length = int((source[row] != PAD).sum())
             order, rows = self._order(length), (range(len(ids)), inputs.shape[1])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zoo.data.toy_alignment import Alignment
+from zoo.data.alignment import Alignment
 from zoo.data.toy_clauses import Clause, ObjectRelative, Sentence, State, SubjectRelative
 from zoo.data.toy_lexicon import ADJECTIVES, NOUNS, PREPOSITIONS, VERBS
 from zoo.data.toy_phrases import Both, Elided, NounPhrase, Place, Pronoun, VerbPhrase

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zoo
-from zoo.data.toy_alignment import Alignment
+from zoo.data.alignment import Alignment
 from zoo.inspection.alignment import words_of
 from zoo.inspection.view import AttentionView
 

@@ -3,7 +3,7 @@ import pytest
 
 import zoo
 from zoo import inspection
-from zoo.inspection.pharaoh import Links
+from zoo.data.alignment import Alignment
 
 
 def view_of(weights):
@@ -34,7 +34,11 @@ def test_a_file_is_read_and_scored(tmp_path):
     path = tmp_path / "gold"
     path.write_text("\ufeff1-0 0p1\n\n 2?3  10-4 \n", encoding="utf-8")
     found = inspection.read_pharaoh(path)
-    assert found == [Links(((1, 0),), ((0, 1), (1, 0))), Links((), ()), Links(((10, 4),), ((2, 3), (10, 4)))]
+    assert found == [
+        Alignment(((1, 0),), ((0, 1), (1, 0))),
+        Alignment((), ()),
+        Alignment(((10, 4),), ((2, 3), (10, 4))),
+    ]
     assert zoo.alignment_error_rate([{(1, 0), (0, 1)}, set(), {(10, 4)}], found) == 0
 
 

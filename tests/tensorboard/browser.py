@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from zoo.data.alignment import Alignment
 from zoo.inspection.records import record_statistics
 from zoo.inspection.view import AttentionView
 from zoo.tensorboard.record import Kind, Record
@@ -62,23 +63,24 @@ def weights_of(seed, layers, heads, rows, columns, causal=False):
     return (e / e.sum(-1, keepdims=True)).astype("float32")
 
 
+def kind_of(name, rows, columns, layers, heads, tokens, seed, causal=False, width=None):
+    """One kind of attention between two axes of tokens; with queries and keys where they have a width."""
+    sizes = len(tokens[rows]), len(tokens[columns])
+    side, relation = "encoder" if name == "encoder" else "decoder", "cross" if name == "cross" else "self"
+    roles = tuple(f"{side}/{i}/{relation}" for i in range(layers))
+    random, vectors = np.random.default_rng(seed), ()
+    if width is not None:
+        vectors = (random.normal(size=(layers, heads, size, width)).astype("float32") for size in sizes)
+    return Kind(name, rows, columns, roles, weights_of(seed, layers, heads, *sizes, causal), *vectors)
+
+
 def record_at(step, run=0):
     """An encoder-decoder's record: 2 layers, 3 heads; different at each step and in each run."""
     seed = 1000 * run + step
-
-    def kind(name, rows, columns, number, **options):
-        sizes = len(TOKENS[rows]), len(TOKENS[columns])
-        side = "encoder" if name == "encoder" else "decoder"
-        layers = tuple(f"{side}/{i}/{'cross' if name == 'cross' else 'self'}" for i in range(2))
-        weights = weights_of(seed + number, 2, 3, *sizes, **options)
-        random = np.random.default_rng(seed)
-        queries, keys = (random.normal(size=(2, 3, size, 8)).astype("float32") for size in sizes)
-        return Kind(name, rows, columns, layers, weights, queries, keys)
-
     kinds = (
-        kind("encoder", "source", "source", 1),
-        kind("decoder", "read", "read", 2, causal=True),
-        kind("cross", "target", "source", 3),
+        kind_of("encoder", "source", "source", 2, 3, TOKENS, seed + 1, width=8),
+        kind_of("decoder", "read", "read", 2, 3, TOKENS, seed + 2, causal=True, width=8),
+        kind_of("cross", "target", "source", 2, 3, TOKENS, seed + 3, width=8),
     )
     return Record("the dog ran → köpek koştu hızla", TOKENS, kinds, gold=((0, 1), (1, 2), (2, 2)))
 
@@ -89,21 +91,12 @@ TOKENS = {"source": SOURCE, "target": TARGET, "read": ["<s>", *TARGET[:-1]]}
 def statistics_of(record):
     maps = {role: w for kind in record.kinds for role, w in zip(kind.layers, kind.weights, strict=True)}
     view = AttentionView(record.tokens.get("source", []), record.tokens.get("target", []), maps, "")
-    gold = None
-    if record.gold:
-        from zoo.inspection.pharaoh import Links
-
-        gold = Links(((1, 0), (2, 1)), ((1, 0), (2, 1)))
+    gold = Alignment(((1, 0), (2, 1)), ((1, 0), (2, 1))) if record.gold else None
     return record_statistics(record, view, gold)
 
 
 def single(name, rows, columns, layers, heads, tokens, title, seed=5, **options):
-    sizes = len(tokens[rows]), len(tokens[columns])
-    side = "encoder" if name == "encoder" else "decoder"
-    roles = tuple(f"{side}/{i}/{'cross' if name == 'cross' else 'self'}" for i in range(layers))
-    return Record(
-        title, tokens, (Kind(name, rows, columns, roles, weights_of(seed, layers, heads, *sizes, **options)),)
-    )
+    return Record(title, tokens, (kind_of(name, rows, columns, layers, heads, tokens, seed, **options),))
 
 
 OTHERS = {
@@ -194,6 +187,17 @@ class Watched:
                     return ready(frame, state)
             self.page.wait_for_timeout(50)
         raise AssertionError("there is no attention tab")
+
+
+@contextlib.contextmanager
+def watched_page(browser, address, **options):
+    """A page at whose end nothing has gone wrong on it, and nothing was asked for from elsewhere."""
+    page = browser.new_page(viewport={"width": 1500, "height": 1100}, **options)
+    found = Watched(page, address)
+    yield found
+    assert found.problems == []
+    assert found.outside == []
+    page.close()
 
 
 def ready(frame, state="ready"):

@@ -11,13 +11,13 @@ from tests.tensorboard.browser import (
     OTHERS,
     STEPS,
     TARGET,
-    Watched,
     cell_text,
     needs_chromium,
     ready,
     record_at,
     statistics_of,
     wait_for,
+    watched_page,
 )
 from zoo.inspection.html import frame, page, pages_of
 from zoo.tensorboard.record import pack
@@ -27,12 +27,8 @@ pytestmark = needs_chromium
 
 @pytest.fixture
 def watched(chromium):
-    opened = chromium.new_page(viewport={"width": 1500, "height": 1100})
-    found = Watched(opened, "file:")
-    yield found
-    assert found.problems == []
-    assert found.outside == []
-    opened.close()
+    with watched_page(chromium, "file:") as found:
+        yield found
 
 
 def show(watched, content, tmp_path):
@@ -48,7 +44,7 @@ def test_a_sentence_of_a_model(watched, tmp_path):
     text = zoo.TextModel(zoo.build("transformer-tiny", **sizes), tokenizer)
     view = text.attend("the cat ran", target="kedi koştu", vectors=True, occlude=True)
     path = tmp_path / "view.html"
-    assert view.html(path, gold=zoo.inspection.Links(((1, 0),), ())) == path.read_text(encoding="utf-8")
+    assert view.html(path, gold=zoo.inspection.Alignment(((1, 0),), ())) == path.read_text(encoding="utf-8")
     watched.page.goto(path.as_uri())
     opened = ready(watched.page.main_frame)
     opened.locator("[data-head='1/2']").click()
@@ -98,9 +94,6 @@ def test_in_a_notebook(watched, tmp_path):
 
 
 def test_the_system_s_dark_mode(chromium, tmp_path):
-    opened = chromium.new_page(color_scheme="dark")
-    found = Watched(opened, "file:")
-    shown = show(found, page(pages_of(record_at(0))), tmp_path)
-    assert shown.evaluate("document.documentElement.dataset.theme") == "dark"
-    assert found.problems == []
-    opened.close()
+    with watched_page(chromium, "file:", color_scheme="dark") as found:
+        shown = show(found, page(pages_of(record_at(0))), tmp_path)
+        assert shown.evaluate("document.documentElement.dataset.theme") == "dark"

@@ -22,6 +22,7 @@ from tests.tensorboard.browser import (
     steps_of,
     tensorboard,
     wait_for,
+    watched_page,
 )
 from zoo.tensorboard import read_history
 from zoo.tensorboard.record import METRICS, pack, unpack
@@ -104,14 +105,11 @@ def test_a_damaged_record_is_an_error_box_and_no_more(fast, tmp_path, chromium):
 @needs_chromium
 def test_the_first_screen_without_data_says_what_to_type(tmp_path, chromium):
     with tensorboard(tmp_path, True) as address:
-        page = chromium.new_page()
-        watched = Watched(page, address)
-        page.goto(f"{address}#attention")
-        text = watched.viewer().inner_text("main")
+        with watched_page(chromium, address) as watched:
+            watched.page.goto(f"{address}#attention")
+            text = watched.viewer().inner_text("main")
         assert "AttentionCallback(" in text
         assert "model.fit(" in text
-        assert watched.problems == []
-        page.close()
 
 
 @needs_chromium
@@ -119,15 +117,12 @@ def test_steps_appear_while_the_page_is_open(tmp_path, chromium):
     write(tmp_path / "a", (0, 1))
     with tensorboard(tmp_path, True) as address:
         wait_for(lambda: steps_of(address, "a") == [0, 1])
-        page = chromium.new_page()
-        watched = Watched(page, address)
-        page.goto(f"{address}#attention")
-        frame = watched.viewer()
-        assert frame.inner_text("[data-out=step]") == "1"
-        write(tmp_path / "a", (9,))
-        wait_for(lambda: frame.inner_text("[data-out=step]") == "9", seconds=40)
-        assert watched.problems == []
-        page.close()
+        with watched_page(chromium, address) as watched:
+            watched.page.goto(f"{address}#attention")
+            frame = watched.viewer()
+            assert frame.inner_text("[data-out=step]") == "1"
+            write(tmp_path / "a", (9,))
+            wait_for(lambda: frame.inner_text("[data-out=step]") == "9", seconds=40)
 
 
 def test_a_broken_zoo_leaves_tensorboard_its_other_tabs():

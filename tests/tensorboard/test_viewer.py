@@ -10,7 +10,6 @@ from tests.tensorboard.browser import (
     SOURCE,
     STEPS,
     TARGET,
-    Watched,
     cell_text,
     needs_chromium,
     ready,
@@ -19,6 +18,7 @@ from tests.tensorboard.browser import (
     steps_of,
     tensorboard,
     wait_for,
+    watched_page,
     write_runs,
     written_at,
 )
@@ -42,13 +42,8 @@ def address(request, tmp_path_factory):
 
 @pytest.fixture
 def watched(chromium, address):
-    """A page of TensorBoard; at the end nothing has gone wrong on it, and nothing was asked for from elsewhere."""
-    page = chromium.new_page(viewport={"width": 1500, "height": 1100}, accept_downloads=True)
-    found = Watched(page, address)
-    yield found
-    assert found.problems == []
-    assert found.outside == []
-    page.close()
+    with watched_page(chromium, address) as found:
+        yield found
 
 
 def opened(watched, address, **state):

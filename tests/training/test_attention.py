@@ -79,7 +79,7 @@ def test_many_steps_are_thinned_and_said(tokenizer, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", [name for name in TINY if name != "seq2seq-tiny"])
 def test_what_is_written_is_what_the_model_attends_to(name, tokenizer, tmp_path):
     text = text_of(tokenizer, name)
-    gold = [zoo.inspection.Links(((1, 0),), ((1, 0),)), None]
+    gold = [zoo.inspection.Alignment(((1, 0),), ((1, 0),)), None]
     look = AttentionCallback(PAIRS[:2], tmp_path, text=text, gold=gold, images=True, vectors=True)
     fit(text, tokenizer, look)
     events = read(tmp_path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from zoo.data.toy_alignment import Alignment
+from zoo.data.alignment import Alignment
 from zoo.data.toy_clauses import Clause, Sentence
 from zoo.data.toy_lexicon import NOUNS, PREPOSITIONS, VERBS
 from zoo.data.toy_phrases import NounPhrase, Place, VerbPhrase

@@ -1,18 +1,6 @@
-"""Words with the links between them, and the finished word alignment of a toy pair."""
+"""Words with the links between them."""
 
 from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """Gold links of one pair, as sorted (source index, target index) tuples; every sure link is also possible."""
-
-    sure: tuple[tuple[int, int], ...]
-    possible: tuple[tuple[int, int], ...]
-
-    def pharaoh(self, possible: bool = False) -> str:
-        """Write the sure links, or the possible ones, in the Pharaoh format: ``"1-0 2-3 3-2"``."""
-        return " ".join(f"{source}-{target}" for source, target in (self.possible if possible else self.sure))
 
 
 class Source:

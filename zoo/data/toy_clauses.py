@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from zoo.data import toy_lexicon as lexicon
 from zoo.data import toy_morphology as morphology
-from zoo.data.toy_alignment import Alignment, Piece, Source, Target, linked_word, sources
+from zoo.data.alignment import Alignment
+from zoo.data.toy_alignment import Piece, Source, Target, linked_word, sources
 from zoo.data.toy_phrases import Both, Elided, NounPhrase, Pronoun, VerbPhrase
 
 BE = {"1sg": "am", "2sg": "are", "3sg": "is", "1pl": "are", "3pl": "are"}

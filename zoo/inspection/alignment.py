@@ -50,8 +50,14 @@ def word_attention(view, role, head=0, reading="predicted"):
     Returns:
         WordAttention.
     Raises:
-        ValueError: a reading of another name.
+        ValueError: a role that is no attention from target to source, a head that is not there, a reading of another
+            name.
     """
+    crosses = [name for name in view.maps if name.endswith("/cross")]
+    if role not in crosses:
+        raise ValueError(f"role {role!r}: must be one of {', '.join(crosses)}")
+    if head not in range(len(view.maps[role])):
+        raise ValueError(f"head {head}: {role} has heads 0 to {len(view.maps[role]) - 1}")
     if reading not in READINGS:
         raise ValueError(f"reading={reading!r}: must be one of {', '.join(map(repr, READINGS))}")
     weights = np.asarray(view.maps[role][head], "float64")

@@ -30,7 +30,7 @@ def occlusion(model, source, targets):
     for row, ids in _pairs(source, targets):
         variants = np.repeat(row[None], len(row) + 1, axis=0)
         np.fill_diagonal(variants[1:], UNK)
-        log_probs = score(model, (variants, np.repeat(np.asarray(ids)[None], len(variants), axis=0)))
+        log_probs = score(model, (variants, np.repeat(ids[None], len(variants), axis=0)))
         found.append((log_probs[:1] - log_probs[1:]).T)
     return found
 

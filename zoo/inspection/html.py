@@ -7,15 +7,12 @@ import importlib.resources
 import json
 import re
 
-import numpy as np
-
-from zoo.tensorboard.record import METRICS, pack
+from zoo.tensorboard.record import METRICS, pack, series
 
 _STATIC = importlib.resources.files("zoo.tensorboard") / "static"
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _STYLE = re.compile(r"const STYLE = `([^`]*)`;")
-_DIGITS = 4
 
 
 def page(runs, title="Attention"):
@@ -58,9 +55,9 @@ def frame(content, height=760):
     )
 
 
-def pages_of(record, values=None, step=0):
+def pages_of(record, values=None):
     """The `runs` of `page` for a single record."""
-    return {"this model": {"attention/01": [(step, pack(record), values)]}}
+    return {"this model": {"attention/01": [(0, pack(record), values)]}}
 
 
 def _series(steps):
@@ -68,15 +65,9 @@ def _series(steps):
     for step, blobs, _ in steps:
         blocks = [base64.b64encode(blob).decode() for blob in blobs[1:]]
         found.append({"step": int(step), "header": json.loads(blobs[0]), "blocks": blocks})
-    known = [(int(step), blobs, values) for step, blobs, values in steps if values is not None]
-    stats = {"kinds": [], "metrics": [], "steps": [], "values": []}
-    if known:
-        stats["kinds"] = [kind["name"] for kind in json.loads(known[0][1][0])["kinds"]]
-        stats["metrics"] = list(METRICS)
-        stats["steps"] = [step for step, _, _ in known]
-        rounded = [np.round(np.asarray(values, "float64"), _DIGITS) for _, _, values in known]
-        stats["values"] = [np.where(np.isnan(value), None, value).tolist() for value in rounded]
-    return {"steps": found, "stats": stats}
+    known = [(step, values) for step, _, values in steps if values is not None]
+    kinds = [kind["name"] for kind in found[0]["header"]["kinds"]] if known else []
+    return {"steps": found, "stats": series(kinds, list(METRICS), known)}
 
 
 def _bundle(first):

@@ -1,5 +1,7 @@
 """Attention maps of any model."""
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from zoo.inspection.foreign import tapped
@@ -24,9 +26,7 @@ def attention_maps(model, inputs):
 
         zoo.attention_maps(model, batch)["decoder/0/cross"][0, 0]        # one sentence, one head: (T, S)
     """
-    with tap() as maps, tapped(model):
-        model(inputs, training=False)
-    return maps
+    return observe(model, inputs)[0]
 
 
 def attention_vectors(model, inputs):
@@ -34,9 +34,14 @@ def attention_vectors(model, inputs):
 
     Of the zoo's own layers. Queries are scaled by 1 / sqrt(d), and turned where positions are rotary.
     """
-    with vectors() as collected:
+    return observe(model, inputs, with_vectors=True)[1]
+
+
+def observe(model, inputs, with_vectors=False):
+    """What `attention_maps` and, if asked for, `attention_vectors` give, of one run of the model; else {}."""
+    with tap() as maps, tapped(model), vectors() if with_vectors else nullcontext({}) as collected:
         model(inputs, training=False)
-    return collected
+    return maps, collected
 
 
 def cut_maps(maps, row, source, target):

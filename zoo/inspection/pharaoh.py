@@ -1,21 +1,8 @@
-"""Word alignments in the Pharaoh format: a line a pair, "0-0 1-2 3p2" with source and target words from 0."""
-
-import re
-from dataclasses import dataclass
+"""Word alignments read off attention, in the Pharaoh format (see `zoo.data.alignment`)."""
 
 import numpy as np
 
 from zoo.inspection.alignment import word_attention
-
-_LINK = re.compile(r"(\d+)([-p?])(\d+)")
-
-
-@dataclass(frozen=True)
-class Links:
-    """Links of one pair: sorted (source word, target word) tuples; every sure one is also possible."""
-
-    sure: tuple
-    possible: tuple
 
 
 def to_pharaoh(view, role, head=0, reading="predicted", threshold=None):
@@ -31,13 +18,8 @@ def to_pharaoh(view, role, head=0, reading="predicted", threshold=None):
     Returns:
         str, such as "0-0 1-2", sorted; "" where nothing is linked.
     Raises:
-        ValueError: a role that is no attention from target to source, a head that is not there, or a threshold that is
-            not above 0 and at most 1.
+        ValueError: see `word_attention`; a threshold that is not above 0 and at most 1.
     """
-    if role not in view.maps or not role.endswith("/cross"):
-        raise ValueError(f"role {role!r}: must be one of {', '.join(r for r in view.maps if r.endswith('/cross'))}")
-    if head not in range(len(view.maps[role])):
-        raise ValueError(f"head {head}: {role} has heads 0 to {len(view.maps[role]) - 1}")
     words = word_attention(view, role, head, reading)
     if threshold is None:
         links = words.links()
@@ -46,32 +28,3 @@ def to_pharaoh(view, role, head=0, reading="predicted", threshold=None):
     else:
         raise ValueError(f"threshold={threshold!r}: must be above 0 and at most 1")
     return " ".join(f"{source}-{target}" for source, target in sorted(links))
-
-
-def read_pharaoh(path):
-    """Reads alignments of a file: one line for each pair, a blank one for a pair without links.
-
-    "3-2" is a sure link, "3p2" or "3?2" one that is only possible. Made for guided alignment and for
-    `alignment_error_rate`.
-
-    Args:
-        path: UTF-8 text, such as fast_align or eflomal write.
-    Returns:
-        A list of `Links`.
-    Raises:
-        ValueError: anything that is no link, with its line.
-    """
-    found = []
-    with open(path, encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines, start=1):
-            sure, possible = set(), set()
-            for part in line.split():
-                match = _LINK.fullmatch(part)
-                if match is None:
-                    raise ValueError(f"{path}, line {number}: {part!r} is no link: write source-target, such as 3-2")
-                link = int(match[1]), int(match[3])
-                possible.add(link)
-                if match[2] == "-":
-                    sure.add(link)
-            found.append(Links(tuple(sorted(sure)), tuple(sorted(possible))))
-    return found

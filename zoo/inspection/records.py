@@ -37,7 +37,7 @@ def record_of(view, title=None, gold=None, max_length=MOST_TOKENS, max_heads=MOS
             tokens[axis] = [str(token) for token in words[:max_length]]
             if len(words) > max_length:
                 notes.append(f"{axis}: {max_length} of {len(words)} tokens are kept")
-        heads = max(len(view.maps[role]) for role in roles)
+        heads = len(view.maps[roles[0]])  # layers of a kind have one shape
         if heads > max_heads:
             notes.append(f"{name}: {max_heads} of {heads} heads are kept")
 
@@ -61,7 +61,7 @@ def record_of(view, title=None, gold=None, max_length=MOST_TOKENS, max_heads=MOS
         kinds=tuple(kinds),
         gold=None
         if gold is None or "cross" not in [kind.name for kind in kinds]
-        else gold_cells(view, gold, max_length),
+        else _gold_cells(view, gold, max_length),
         occlusion=None if view.occlusion is None else view.occlusion[:max_length, :max_length],
         correlation=correlations,
         notes=tuple(dict.fromkeys(notes)),
@@ -89,7 +89,7 @@ def record_statistics(record, view, gold=None):
     return values
 
 
-def gold_cells(view, gold, max_length=MOST_TOKENS):
+def _gold_cells(view, gold, max_length=MOST_TOKENS):
     """The (target piece, source piece) cells of the words that an alignment links surely."""
     sources, targets = words_of(view.source_tokens), words_of(view.target_tokens)
     sure = set(map(tuple, gold.sure))

@@ -41,8 +41,9 @@ class AttentionView:
 
         A decoder without encoder read the source before that.
         """
-        read = ["<s>", *self.target_tokens[:-1]] if self.target_tokens else []
-        read = read if self.read_tokens is None else self.read_tokens
+        read = self.read_tokens
+        if read is None:
+            read = ["<s>", *self.target_tokens[:-1]] if self.target_tokens else []
         side, _, kind = role.split("/")
         if kind == "cross":
             return self.target_tokens, self.source_tokens

@@ -8,5 +8,6 @@ from zoo.lazy import lazily
 _HOMES = {
     "zoo.training.attention": ("AttentionCallback", "Example"),
     "zoo.tensorboard.history": ("read_history",),
+    "zoo.tensorboard.record": ("unpack",),
 }
 __getattr__, __dir__, __all__ = lazily(__name__, _HOMES)

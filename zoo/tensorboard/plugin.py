@@ -8,18 +8,16 @@ says.
 import functools
 import importlib.resources
 
-import numpy as np
 from tensorboard import plugin_util
 from tensorboard.backend import http_util
 from tensorboard.data import provider
 from tensorboard.plugins import base_plugin
 from werkzeug import wrappers
 
-from zoo.tensorboard.record import PLUGIN, read_header
+from zoo.tensorboard.record import PLUGIN, read_header, series
 
 STATIC = importlib.resources.files("zoo.tensorboard") / "static"
 _MOST_STEPS = 1000
-_DIGITS = 4
 
 
 def _route(method):
@@ -76,21 +74,19 @@ class AttentionPlugin(base_plugin.TBPlugin):
 
     @_route
     def _stats(self, request, where):
-        """{"kinds", "metrics", "steps", "values": steps x kinds x layers x heads x metrics, null where nothing is}."""
+        """The numbers of one sentence of one run (see `zoo.tensorboard.record.series`)."""
         tag = f"{request.args.get('tag', '')}/stats"
         listed = self._provider.list_tensors(**where, plugin_name=PLUGIN)
-        series = listed.get(request.args.get("run", ""), {}).get(tag)
-        if series is None:
-            return {"kinds": [], "metrics": [], "steps": [], "values": []}, "application/json"
-        kinds, metrics = (part.split(",") for part in series.plugin_content.decode().split(";"))
+        known = listed.get(request.args.get("run", ""), {}).get(tag)
+        if known is None:
+            return series([], [], []), "application/json"
+        kinds, metrics = (part.split(",") for part in known.plugin_content.decode().split(";"))
         found = self._read(self._provider.read_tensors, request, where, "/stats")
-        values = [np.round(datum.numpy.astype("float64"), _DIGITS) for datum in found]
-        for value in values:
-            if value.ndim != 4 or value.shape[0] != len(kinds) or value.shape[3] != len(metrics):
-                raise ValueError(f"{tag} has the shape {value.shape}: these are no statistics of attention")
-        content = {"kinds": kinds, "metrics": metrics, "steps": [int(datum.step) for datum in found]}
-        content["values"] = [np.where(np.isnan(value), None, value).tolist() for value in values]
-        return content, "application/json"
+        for datum in found:
+            shape = datum.numpy.shape
+            if len(shape) != 4 or shape[0] != len(kinds) or shape[3] != len(metrics):
+                raise ValueError(f"{tag} has the shape {shape}: these are no statistics of attention")
+        return series(kinds, metrics, [(datum.step, datum.numpy) for datum in found]), "application/json"
 
     @_route
     def _header(self, request, where):

@@ -16,6 +16,7 @@ PLUGIN = "attention"
 METRICS = ("entropy", "sharpness", "distance", "first", "aer", "aer_read")
 # What a damaged or hostile file may ask for: bytes of one block once unpacked, and pictures of heads on a page.
 _LARGEST, _MOST_HEADS = 1 << 28, 4096
+_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -179,3 +180,18 @@ def statistics(kind):
     means = [(value * alive).sum(-1) / np.maximum(alive.sum(-1), 1) for value in values]
     broken = np.isnan(kind.weights).any(axis=(2, 3))[..., None]
     return np.where(broken, np.nan, np.stack(means, axis=-1)).astype("float32")
+
+
+def series(kinds, metrics, steps):
+    """A head's numbers over the steps as the viewer reads them, in JSON's terms.
+
+    Args:
+        kinds: names of kinds of attention.
+        metrics: names of the numbers.
+        steps: [(step, float (kinds, L, H, metrics))], the steps rising.
+    Returns:
+        {"kinds", "metrics", "steps", "values": steps x kinds x layers x heads x metrics, None where nothing is}.
+    """
+    rounded = [np.round(np.asarray(values, "float64"), _DIGITS) for _, values in steps]
+    values = [np.where(np.isnan(value), None, value).tolist() for value in rounded]
+    return {"kinds": kinds, "metrics": metrics, "steps": [int(step) for step, _ in steps], "values": values}

@@ -11,16 +11,18 @@ import tensorflow as tf
 
 from zoo.decoding.protocol import check_whole
 from zoo.inspection.heatmap import head_grid
-from zoo.inspection.maps import attention_maps, attention_vectors
+from zoo.inspection.maps import observe
 from zoo.inspection.records import MOST_HEADS, MOST_TOKENS, record_of, record_statistics
 from zoo.inspection.view import AttentionView
+from zoo.tensorboard.record import METRICS
 from zoo.tensorboard.summary import write_record, write_scalars
 from zoo.training.callbacks import Summaries
 
 _LOG_SPACED = 100  # steps in all
 MOST_STEPS = 200  # before steps given by `every` are thinned
 _LONGEST = 1e6  # updates that the log-spaced steps are laid out for
-_PLAIN = {"entropy": 0, "sharpness": 1, "distance": 2, "alignment_error": 4}  # columns of the statistics
+# TensorBoard's scalars, and which of the statistics they are.
+_PLAIN = {"entropy": "entropy", "sharpness": "sharpness", "distance": "distance", "alignment_error": "aer"}
 
 
 def _is_pair(example):
@@ -114,7 +116,7 @@ class AttentionCallback(Summaries):
         self.images, self.vectors = images, vectors
         self.limits = {"max_length": max_length, "max_heads": max_heads}
         # Once for each model and shapes: called eagerly a small model takes ten times longer.
-        self.look = tf.function(attention_maps) if keras.backend.backend() == "tensorflow" else attention_maps
+        self.look = tf.function(observe) if keras.backend.backend() == "tensorflow" else observe
         self.last = None
         self.written, self.notes = 0, ()
 
@@ -161,8 +163,8 @@ class AttentionCallback(Summaries):
             values = record_statistics(record, view, gold)
             found.append((f"{i + 1:02}", record, values))
             for kind, statistics in zip(record.kinds, values, strict=True):
-                for name, column in _PLAIN.items():
-                    for (layer, head), value in np.ndenumerate(statistics[..., column]):
+                for name, metric in _PLAIN.items():
+                    for (layer, head), value in np.ndenumerate(statistics[..., METRICS.index(metric)]):
                         scalars.setdefault(f"attention_{name}/{kind.name}/{layer}/{head}", []).append(value)
         with self.writer().as_default(step=self.last):
             for name, record, values in found:
@@ -190,14 +192,11 @@ class AttentionCallback(Summaries):
         ]
 
     def _view(self, example):
-        maps = {
-            role: keras.ops.convert_to_numpy(m)[0] for role, m in attention_maps(self.model, example.inputs).items()
-        }
-        vectors = attention_vectors(self.model, example.inputs) if self.vectors else {}
+        maps, vectors = observe(self.model, example.inputs, self.vectors)
         return AttentionView(
             source_tokens=list(example.source_tokens),
             target_tokens=list(example.target_tokens),
-            maps=maps,
+            maps={role: keras.ops.convert_to_numpy(weights)[0] for role, weights in maps.items()},
             text=" ".join(example.target_tokens),
             read_tokens=example.read_tokens,
             vectors={role: tuple(keras.ops.convert_to_numpy(x)[0] for x in pair) for role, pair in vectors.items()},
